@@ -1,4 +1,4 @@
-//! The chat app under load, and its page.
+//! Demo: the chat app under load, and a page of the result.
 
 use std::env;
 use std::process::Command;
@@ -41,8 +41,8 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns how the reader goes on: neither `hakaru` nor the Ruby is in their `PATH`, and the app is
-/// in another folder.
+/// Returns the next steps for the reader: neither `hakaru` nor Ruby is in the reader's `PATH`, and
+/// the app is in another folder.
 fn last_words(door: &str) -> String {
     format!(
         "demo: where the page says `hakaru`, type `{door}` here. It runs hakaru in apps/chat:\n  \
@@ -52,7 +52,7 @@ fn last_words(door: &str) -> String {
     )
 }
 
-/// Returns the words for `hakaru`: flags alone are those of `run`.
+/// Returns the words for `hakaru`: flags alone belong to `run`.
 fn command_of(rest: &[String]) -> Vec<String> {
     let is_command = rest.first().is_some_and(|word| !word.starts_with('-'));
     let run = (!is_command).then(|| "run".to_owned());
@@ -63,7 +63,7 @@ fn asks_for_help(words: &[String]) -> bool {
     words.iter().any(|word| word == "--help" || word == "-h")
 }
 
-/// Returns what the reader typed to come here, as `bin/demo` hands it over.
+/// Returns the command typed by the reader, as passed on by `bin/demo`.
 fn door(options: &Options) -> String {
     let typed = env::var("HAKARU_DOOR").unwrap_or_else(|_| "bin/demo".to_owned());
     let database = if options.mariadb { " --db mariadb" } else { "" };

@@ -1,11 +1,12 @@
-//! `cargo xtask doctor-roots`: `hakaru doctor` where nothing was planted must raise no alarm,
-//! whoever runs it and wherever.
+//! `cargo xtask doctor-roots`: `hakaru doctor` must raise no alarm where nothing was planted, for
+//! any user on any system.
 //!
-//! 1. The roots: this machine, minimal Debians 12 and 13 that `debootstrap` makes in the user's cache folder (once), and the private
-//!    roots with database servers that setup has unpacked.
-//! 2. In each, `hakaru doctor` runs as root and as an ordinary user, with and without a network and process namespace of its own,
-//!    with `/proc` and `/sys` and without either.
-//! 3. It must end with 0, say nothing on standard error, and find nothing above "low" but what other programs of this machine do.
+//! 1. The roots: this machine, minimal Debians 12 and 13 that `debootstrap` makes in the user's
+//!    cache folder (once), and the private roots with database servers that setup has unpacked.
+//! 2. In each, `hakaru doctor` runs as root and as an ordinary user, with and without a network and
+//!    process namespace of its own, with `/proc` and `/sys` and without either.
+//! 3. It must end with 0, say nothing on standard error, and find nothing above "low" but what
+//!    other programs of this machine do.
 //!
 //! Needs root, for `debootstrap`, `chroot` and the namespaces.
 
@@ -17,11 +18,11 @@ use std::time::Instant;
 use crate::run::{Outcome, capture, cargo, is_root, run, target_folder};
 use crate::setup::{cache_folder, fetch_debootstrap, roots};
 
-/// The Debians that `debootstrap` makes.
+/// Debian releases made by `debootstrap`.
 const SUITES: [&str; 2] = ["bookworm", "trixie"];
-/// An ordinary user and group without a name of their own.
+/// An ordinary user and group without a name.
 const NOBODY: &str = "65534";
-/// Findings that say what other programs do at this moment; that is true, and nothing of the root.
+/// Findings on other programs' activity at the moment: true, and not about the root.
 const OTHERS: [&str; 7] = [
     "cpu.busy-neighbour",
     "cpu.steal",
@@ -51,7 +52,7 @@ fi
 exec "$@"
 "#;
 
-/// One way to run it.
+/// One way of running doctor.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     user: bool,
@@ -60,7 +61,7 @@ struct Way {
     measure: bool,
 }
 
-/// What must hold in each root; measuring takes seconds, so it is done once for each kind of user.
+/// Conditions for each root; measuring takes seconds, so only once for each kind of user.
 const WAYS: [Way; 6] = [
     Way {
         user: false,
@@ -158,7 +159,7 @@ fn name(root: &Path) -> String {
     })
 }
 
-/// This machine, the Debians, and the private roots that are there.
+/// Returns `/`, the Debians, and the private roots present.
 fn all_roots() -> Outcome<Vec<PathBuf>> {
     let mut found = vec![PathBuf::from("/")];
     for suite in SUITES {
@@ -173,7 +174,7 @@ fn all_roots() -> Outcome<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Makes a minimal Debian, unless it is there.
+/// Makes a minimal Debian, unless present.
 fn debian(suite: &str) -> Outcome<PathBuf> {
     let folder = cache_folder().join(format!("minimal-{suite}"));
     if folder.is_dir() {
@@ -195,8 +196,8 @@ fn debian(suite: &str) -> Outcome<PathBuf> {
     Ok(folder)
 }
 
-/// Puts the program where every user of the root may run it; on this machine too, since the build
-/// folder may be root's own.
+/// Copies the program to a folder where every user of the root may run programs; also for `/`,
+/// since the build folder may be root's own.
 fn install(root: &Path) -> Outcome<PathBuf> {
     let place = root
         .join("tmp")
@@ -214,7 +215,7 @@ fn install(root: &Path) -> Outcome<PathBuf> {
     Ok(place)
 }
 
-/// Runs it once; returns a line about it, or what is wrong.
+/// Runs doctor once; returns a line about the result, or an error.
 fn check(root: &Path, program: &Path, way: Way) -> Outcome<String> {
     let begin = Instant::now();
     let output = command(root, program, way)

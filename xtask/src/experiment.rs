@@ -4,7 +4,7 @@
 use crate::bench::program;
 use crate::run::Outcome;
 
-/// Name, and what it repeats. A new one adds its line here.
+/// Name and published result of each experiment. A new one adds its line here.
 const EXPERIMENTS: &[(&str, &str)] = &[
     (
         "blog",

@@ -18,7 +18,7 @@ use crate::setup::matrix;
 
 const PAGE: &str = "docs/agent.md";
 const NAME: &str = "foreign-suites";
-/// A suite that takes longer does not end: the longest takes two minutes on two idle cores.
+/// Time limit of a suite in seconds: the longest takes two minutes on two idle cores.
 const LIMIT_S: &str = "900";
 
 /// One project's tests.
@@ -27,12 +27,12 @@ struct Suite {
     package: &'static str,
     /// Below the source.
     folder: &'static str,
-    /// Files of tests below that: a folder and how their names begin or end.
+    /// Files of tests below `folder`: a folder, and a common beginning or end of file names.
     tests: (&'static str, &'static str),
     /// For `-I`.
     include: &'static [&'static str],
-    /// An extension of the unpacked package that the tests look for beside their own code: its
-    /// name there, and its place here.
+    /// Extension expected by the tests beside the package's own code: name in the unpacked package,
+    /// and path of the file here.
     extension: Option<(&'static str, &'static str)>,
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     }
 }
 
-/// Builds the agent and lays it out for a Ruby process; returns what `RUBYOPT` is to name.
+/// Builds the agent in the layout for a Ruby process; returns the path for `RUBYOPT`.
 fn agent(folder: &Path) -> Outcome<PathBuf> {
     run(&mut cargo(&[
         "build",
@@ -156,7 +156,7 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
     copied.map_err(|error| format!("cannot copy {}: {error}", from.display()))
 }
 
-/// Two runs without the agent and with it; the second of each only where the first ones differ.
+/// Two runs without the agent and with the agent; the second only after a difference in the first.
 struct Compared {
     without: Results,
     with: Results,
@@ -188,7 +188,7 @@ fn is_failure(letter: char) -> bool {
     matches!(letter, 'F' | 'E')
 }
 
-/// Tests that did well without the agent, and with it failed or did not end.
+/// Returns the tests passed without the agent, and failed or unfinished with the agent.
 fn worse(without: &Results, with: &Results) -> Vec<String> {
     let is_worse = |name: &&String| {
         let (before, after) = (without.get(*name), with.get(*name));
@@ -247,7 +247,7 @@ impl Suite {
         Ok(files)
     }
 
-    /// Runs all of its tests once, in the same order each time.
+    /// Runs all tests of the suite once, in the same order each time.
     fn run(
         &self,
         folder: &Path,
@@ -315,7 +315,7 @@ fn tempfolder(name: &str) -> Outcome<PathBuf> {
     Ok(folder)
 }
 
-/// Reads `TestPuma#test_it = 0.01 s = .`, which minitest's verbose form says of a test.
+/// Parses a line of minitest's verbose form, such as `TestPuma#test_a = 0.01 s = .`.
 fn result(line: &str) -> Option<(String, char)> {
     let (before, letter) = line.trim_end().rsplit_once(" s = ")?;
     let (name, seconds) = before.rsplit_once(" = ")?;

@@ -1,12 +1,14 @@
-//! `cargo xtask fresh-debian`: the README's first commands on a Debian 12 as it comes, which they
-//! must leave as it was.
+//! `cargo xtask fresh-debian`: runs the README's first commands on an unchanged Debian 12, which
+//! must stay as before.
 //!
-//! 1. A minimal Debian 12 with git, a C compiler and certificates is made by `debootstrap` in the user's cache folder, once.
-//! 2. A copy of it becomes `/` in a mount and process namespace of its own. It sees this machine's Rust and this repository,
-//!    read-only, and this machine's network.
-//! 3. There root, or a user who may not install anything, clones the repository and runs the command.
-//! 4. Afterwards all files of that Debian outside of home and temporary folders must be as they were before: packages, `/etc`
-//!    and everything else.
+//! 1. A minimal Debian 12 with git, a C compiler and certificates is made by `debootstrap` in the
+//!    user's cache folder, once.
+//! 2. A copy of it becomes `/` in a mount and process namespace of its own. It sees this machine's
+//!    Rust and this repository, read-only, and this machine's network.
+//! 3. There root, or a user who may not install anything, clones the repository and runs the
+//!    command.
+//! 4. Afterwards all files of that Debian outside of home and temporary folders must be as they
+//!    were before: packages, `/etc` and everything else.
 //!
 //! Needs root, for `debootstrap` and the namespaces.
 
@@ -103,7 +105,7 @@ fn read(arguments: &[String]) -> Outcome<(String, String)> {
     Ok((account.to_owned(), command))
 }
 
-/// Everything that the tests need is found, and each server and program works.
+/// Check of the setup: everything needed by the tests is found, and each server and program works.
 const SETUP: &str = "cargo xtask setup --for test --yes && cargo xtask with-servers cargo test -p xtask && \
     PATH=$PWD/target/tools/bin:$PATH && ruby -v && puma --version && node --version && npm --version && go version && \
     nginx -v && valgrind --version && chromium --version";
@@ -145,7 +147,7 @@ fn enter(debian: &Path, account: &str, words: &[&str]) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Makes the minimal Debian, unless it is there.
+/// Makes the minimal Debian, unless present.
 fn base() -> Outcome<PathBuf> {
     let base = cache_folder().join("fresh-debian-12");
     if base.is_dir() {
@@ -177,7 +179,7 @@ fn base() -> Outcome<PathBuf> {
     Ok(base)
 }
 
-/// Returns every file outside of [`WRITABLE`] with its size and times.
+/// Returns every file outside of [`WRITABLE`] with size and times.
 pub(crate) fn files(debian: &Path) -> Files {
     let mut found = BTreeMap::new();
     let mut folders = vec![debian.to_owned()];

@@ -1,4 +1,4 @@
-//! Tasks of this repository: `cargo xtask` lists them.
+//! Tasks of the repository: `cargo xtask` lists all.
 //!
 //! One door for people and for CI: `bin/test`, `bin/demo` and `.ci/run` call this. Standard library
 //! only, so that it is built in seconds on a fresh machine, before anything is installed.

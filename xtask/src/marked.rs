@@ -1,11 +1,12 @@
-//! A generated piece of a page that people write, between two marks that name what writes it.
+//! Generated piece of a page otherwise written by people, between two marks with the generator's
+//! name.
 
 use std::fs;
 use std::path::Path;
 
 use crate::run::{Outcome, write};
 
-/// Puts the text between the marks of that task.
+/// Puts the text between the marks of a task.
 pub(crate) fn write_into(page: &Path, task: &str, text: &str) -> Outcome<()> {
     let shown = page.display();
     let old = fs::read_to_string(page).map_err(|error| format!("cannot read {shown}: {error}"))?;

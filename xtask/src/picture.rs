@@ -1,4 +1,4 @@
-//! The picture of a page that the README shows, made by a headless Chromium.
+//! Picture of a page for the README, made by a headless Chromium.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,7 +12,7 @@ const SIZE: (u32, u32) = (1000, 1080);
 /// What a README may load.
 const BYTES_MAX: u64 = 200 * 1024;
 
-/// Writes the picture of the HTML page in the file that `arguments` name.
+/// Writes the picture of the HTML page named by `arguments`.
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let [page] = arguments else {
         return Err(

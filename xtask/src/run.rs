@@ -53,7 +53,7 @@ pub(crate) fn run(command: &mut Command) -> Outcome<()> {
     }
 }
 
-/// Runs a command for its output; its complaints are part of the error.
+/// Returns the output of a command; standard error is part of the error.
 pub(crate) fn capture(command: &mut Command) -> Outcome<String> {
     let shown = show(command);
     let output = command
@@ -71,7 +71,7 @@ pub(crate) fn capture(command: &mut Command) -> Outcome<String> {
     ))
 }
 
-/// The command as one would type it.
+/// Returns the command as typed in a shell.
 pub(crate) fn show(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words
@@ -80,7 +80,7 @@ pub(crate) fn show(command: &Command) -> String {
         .join(" ")
 }
 
-/// Finds a program in `PATH`, then in the folders that an ordinary user's `PATH` lacks.
+/// Finds a program in `PATH`, then in the folders missing in an ordinary user's `PATH`.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     find_program_outside(Path::new(""), name)
 }
@@ -116,7 +116,7 @@ pub(crate) fn free_port() -> Outcome<u16> {
         .map_err(|error| format!("no free port on 127.0.0.1: {error}"))
 }
 
-/// Writes a file and the folders above it.
+/// Writes a file, creating parent folders.
 pub(crate) fn write(path: &Path, text: &str) -> Outcome<()> {
     let parent = path.parent().unwrap_or(path);
     fs::create_dir_all(parent)

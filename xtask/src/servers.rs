@@ -25,7 +25,8 @@ const START_LIMIT: Duration = Duration::from_secs(90);
 const STOP_LIMIT: Duration = Duration::from_secs(20);
 const TICK: Duration = Duration::from_millis(100);
 
-/// `$1` is the signal that stops the server, `$2` its folder, the rest its command.
+/// Script of the keeper: `$1` is the signal for stopping the server, `$2` the server's folder, the
+/// rest the command.
 const KEEPER: &str = r#"
 signal=$1 folder=$2; shift 2
 "$@" >"$folder/server.log" 2>&1 </dev/null &
@@ -37,24 +38,22 @@ wait $server
 cd / && rm -rf "$folder"
 "#;
 
-/// A running server; dropping it stops it and removes its data.
+/// A running server; dropping the value stops the server and removes the data.
 pub(crate) struct Server {
     /// `scheme://user:password@host:port/database`.
     pub(crate) url: String,
-    /// Words of the command that prints its schema, but for the address; empty where its packages
-    /// have none.
+    /// Command which prints the schema, without the address; empty where the packages have none.
     pub(crate) dump: String,
     home: Home,
     keeper: Child,
 }
 
-/// Starts this machine's MariaDB, or else the one of Debian 12, with its own defaults and an empty
-/// database.
+/// Starts the installed MariaDB, or else Debian 12's, with default options and an empty database.
 pub(crate) fn mariadb() -> Outcome<Server> {
     mariadb_with(&[])
 }
 
-/// Starts the same with options of `mariadbd` after ours, which they override.
+/// Starts MariaDB with options of `mariadbd` after, and so overriding, the usual ones.
 pub(crate) fn mariadb_with(options: &[&str]) -> Outcome<Server> {
     let here = Place::Machine.has_mariadb();
     start_mariadb(&Place::machine_or(here, &roots::BOOKWORM_MARIADB)?, options)
@@ -105,12 +104,12 @@ pub(crate) fn postgres18() -> Outcome<Server> {
     start_postgres(&Place::in_root(&roots::SID)?, &[])
 }
 
-/// Whether there is a PostgreSQL, on this machine or unpacked.
+/// Returns whether there is a PostgreSQL, installed or unpacked.
 pub(crate) fn has_postgres() -> bool {
     Place::Machine.postgres_binaries().is_some() || roots::BOOKWORM_POSTGRES.is_there()
 }
 
-/// Whether there is a MariaDB, on this machine or unpacked.
+/// Returns whether there is a MariaDB, installed or unpacked.
 pub(crate) fn has_mariadb() -> bool {
     Place::Machine.has_mariadb() || roots::BOOKWORM_MARIADB.is_there()
 }
@@ -142,7 +141,7 @@ fn mysql_url(port: u16) -> String {
     format!("mysql2://hakaru:hakaru@127.0.0.1:{port}/hakaru")
 }
 
-/// What MySQL and MariaDB are started with; also writes the statements that they execute first.
+/// Returns the arguments of MySQL and MariaDB; also writes the statements executed first.
 fn mysql_arguments(home: &Home, port: u16) -> Outcome<Vec<String>> {
     let statements = "CREATE DATABASE hakaru CHARACTER SET utf8mb4;\n\
         CREATE USER hakaru@'127.0.0.1' IDENTIFIED BY 'hakaru';\n\
@@ -211,7 +210,7 @@ fn start_postgres(place: &Place, settings: &[&str]) -> Outcome<Server> {
 }
 
 impl Server {
-    /// Repeats a command until it succeeds, while the server lives.
+    /// Repeats a command until success, while the server lives.
     fn wait_until(&self, name: &str, ask: impl Fn() -> Command) -> Outcome<()> {
         let deadline = Instant::now() + START_LIMIT;
         loop {
@@ -231,7 +230,7 @@ impl Server {
         }
     }
 
-    /// Not yet having written its pid counts as alive.
+    /// Returns whether the server lives; a server without a written pid counts as alive.
     fn lives(&self) -> bool {
         let Ok(pid) = fs::read_to_string(self.home.folder.join("server.pid")) else {
             return true;
@@ -336,7 +335,8 @@ mod tests {
         assert!(!Path::new("/proc").join(pid.trim()).exists());
     }
 
-    /// Starts it, asks it with Ruby's driver as the apps do, and sees its processes and folder go.
+    /// Starts the server, connects with Ruby's driver as the apps do, and checks the end of
+    /// processes and folder.
     fn check(server: Outcome<Server>, ask: &str) {
         let server = server.unwrap_or_else(|why| panic!("{why}; bin/test unpacks it"));
         let (folder, keeper) = (server.home.folder.clone(), server.keeper.id());

@@ -5,13 +5,13 @@ use std::process::{Command, Stdio};
 
 use crate::run::{Outcome, show};
 
-/// Passed and failed tests, and steps that failed without being tests.
+/// Passed and failed tests, and failed steps other than tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     passed: u64,
     failed: u64,
     pub(crate) troubles: Vec<String>,
-    /// Passed only when they were run again, alone.
+    /// Tests passed only in a second run, alone.
     second: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Tally {
         self.second.extend_from_slice(second);
     }
 
-    /// Runs a test program, shows what it prints and counts its results.
+    /// Runs a test program, shows the output and counts the results.
     pub(crate) fn watch(&mut self, command: &mut Command) {
         let before = self.clone();
         if let Err(message) = self.follow(command) {
@@ -99,7 +99,7 @@ pub(crate) fn failed_test(line: &str) -> Option<String> {
     (rest.is_empty() || rest.starts_with(" <")).then(|| name.to_owned())
 }
 
-/// Whether it is `running 3 tests`.
+/// Returns whether a line reads like `running 3 tests`.
 pub(crate) fn is_beginning(line: &str) -> bool {
     line.starts_with("running ") && (line.ends_with(" tests") || line.ends_with(" test"))
 }

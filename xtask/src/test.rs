@@ -96,7 +96,7 @@ pub(crate) fn with_servers(arguments: &[String]) -> Outcome<()> {
     run(&mut command)
 }
 
-/// Starts the servers for a task of its own.
+/// Starts the servers for another task.
 pub(crate) fn start_servers() -> Outcome<Servers> {
     let options = setup::Options {
         purpose: Purpose::Test,
@@ -180,7 +180,7 @@ fn test_workspace(servers: &Servers, tally: &mut Tally) {
     );
 }
 
-/// The example app's own tests, on every database it can use.
+/// Runs the example app's own tests, on every supported database.
 fn test_app(servers: &Servers, tally: &mut Tally) {
     let test = "test/app_test.rb";
     let folder = root().join("apps/chat");
@@ -227,7 +227,7 @@ impl Servers {
         })
     }
 
-    /// Tells a command where they are.
+    /// Sets the servers' addresses in a command's environment.
     pub(crate) fn name_in(&self, command: &mut Command) {
         for (name, server) in [
             ("HAKARU_TEST_MARIADB_URL", &self.mariadb),

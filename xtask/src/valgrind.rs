@@ -1,12 +1,14 @@
 //! `cargo xtask valgrind`: Ruby with the agent inside, under valgrind's memory checker.
 //!
-//! 1. The agent is built, and Ruby programs (`dev/valgrind`) run with it: sampling in each mode, the way of a request,
-//!    fork, exec, collections.
-//! 2. Of what valgrind finds, the wrong reads, writes and frees that point at the agent count: its code is innermost,
-//!    or at most two frames of Ruby or some of the C library, which it called, are between. Others are told.
-//!    The use of values that nobody wrote is not judged: Ruby's collector reads whatever words lie on its stacks, and
-//!    such words come to the agent with the frames that the VM hands over.
-//! 3. A library of the same name with known faults goes the same way, and must be found guilty of each of them.
+//! 1. The agent is built, and Ruby programs (`dev/valgrind`) run with it: sampling in each mode,
+//!    the way of a request, fork, exec, collections.
+//! 2. Of what valgrind finds, the wrong reads, writes and frees that point at the agent count: its
+//!    code is innermost, or at most two frames of Ruby or some of the C library, which it called,
+//!    are between. Others are told. The use of values that nobody wrote is not judged: Ruby's
+//!    collector reads whatever words lie on its stacks, and such words come to the agent with the
+//!    frames that the VM hands over.
+//! 3. A library of the same name with known faults goes the same way, and must be found guilty of
+//!    each of them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::run::{Outcome, capture, cargo, find_program, root, run, target_folder};
 
-/// As Ruby wants it named, and as valgrind tells it.
+/// File name of the agent, as expected by Ruby and shown by valgrind.
 const AGENT: &str = "hakaru_agent.so";
 /// What the faulty library must be found guilty of.
 const PLANTED: [&str; 3] = ["InvalidRead", "InvalidWrite", "InvalidFree"];
@@ -23,7 +25,7 @@ const PLANTED: [&str; 3] = ["InvalidRead", "InvalidWrite", "InvalidFree"];
 /// A program under valgrind.
 struct Check {
     name: &'static str,
-    /// As `HAKARU_PROFILE` takes it.
+    /// Value of `HAKARU_PROFILE`.
     sampling: &'static str,
     script: &'static str,
     /// What the script is told.
@@ -56,8 +58,7 @@ const CHECKS: [Check; 4] = [
         argument: "",
     },
 ];
-/// The exit code by which a script says that its answers were right; no Ruby that fails ends with
-/// it.
+/// Exit code of a script with right results; no failing Ruby ends with 42.
 const RIGHT: i32 = 42;
 
 pub(crate) fn task() -> Outcome<()> {
@@ -104,7 +105,7 @@ pub(crate) fn task() -> Outcome<()> {
     }
 }
 
-/// The folder as `hakaru` lays it out for a Ruby process.
+/// Returns the folder in hakaru's layout for a Ruby process.
 fn prepared(folder: &Path) -> Outcome<PathBuf> {
     let built = target_folder().join("debug/libhakaru_agent.so");
     make(folder)?;
@@ -134,7 +135,7 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
         .map_err(|error| format!("cannot copy {}: {error}", from.display()))
 }
 
-/// Ruby under valgrind, whose findings go into files in a folder of that name.
+/// Returns a Ruby under valgrind, with findings written into files in the folder `name`.
 fn ruby(folder: &Path, name: &str) -> Outcome<Command> {
     let found = folder.join(name);
     make(&found)?;
@@ -165,8 +166,8 @@ fn ruby(folder: &Path, name: &str) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Returns the program itself and the variables it needs: `ruby` in `PATH` may be a script that
-/// starts it, and valgrind would watch the shell.
+/// Returns the Ruby program and the variables needed: `ruby` in `PATH` may be a script, and
+/// valgrind would watch the shell.
 fn ruby_itself() -> Outcome<(PathBuf, Vec<(String, String)>)> {
     let script = "puts RbConfig.ruby; %w[RUBYLIB GEM_HOME GEM_PATH].each { |name| puts \"#{name}=#{ENV[name]}\" if ENV[name] }";
     let mut ask = Command::new("ruby");
@@ -207,9 +208,9 @@ fn not_found(found: &Found) -> Vec<String> {
 /// What valgrind found.
 #[derive(Debug, Default)]
 struct Found {
-    /// Faults that point at the agent, as sentences.
+    /// Faults of the agent, as sentences.
     agents: Vec<String>,
-    /// Their kinds.
+    /// Number of faults by kind.
     kinds: BTreeMap<String, usize>,
     /// Faults of Ruby alone; leaks are none.
     others: usize,
@@ -252,7 +253,7 @@ impl Found {
     }
 }
 
-/// The frames of an error's first stack, where it happened, the innermost first.
+/// Returns the frames of an error's first stack, where the error happened, the innermost first.
 fn frames(error: &str) -> Vec<Frame<'_>> {
     let stack = error.split("<stack>").nth(1).unwrap_or_default();
     let stack = stack.split("</stack>").next().unwrap_or_default();
@@ -278,7 +279,7 @@ fn tag<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
     rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
 }
 
-/// Whether the agent did it, or handed bad memory to what did.
+/// Returns whether the agent made the error, or passed bad memory to the callee which did.
 fn is_of_the_agent(frames: &[Frame<'_>]) -> bool {
     const RUBY_BETWEEN_MAX: usize = 2;
     let mut ruby = 0;

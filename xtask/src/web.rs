@@ -17,7 +17,7 @@ const MARK_PLACE: &str = "HAKARU_SOURCES";
 /// What Vite asks for.
 const NODE_MIN: (u32, u32) = (20, 19);
 
-/// Builds the page and puts it where the program embeds it.
+/// Builds the page, and writes the file embedded into the program.
 pub(crate) fn task() -> Outcome<()> {
     let page = build()?;
     write(&root().join(BUILT), &page)?;
@@ -37,7 +37,7 @@ pub(crate) fn check() -> Outcome<()> {
     }
 }
 
-/// Whether the committed page carries the mark of the sources, without building it.
+/// Returns an error for a committed page without the mark of the sources; nothing is built.
 pub(crate) fn stale(files: &[File]) -> Vec<String> {
     let built = files.iter().find(|file| file.path == BUILT);
     let mark = mark_of(files);
@@ -49,7 +49,7 @@ pub(crate) fn stale(files: &[File]) -> Vec<String> {
     }
 }
 
-/// Whether a Node that says this of its version can build the page.
+/// Returns whether a Node of the given version can build the page.
 pub(crate) fn is_new_enough(version: &str) -> bool {
     parse_version(version).is_some_and(|version| version >= NODE_MIN)
 }
@@ -86,7 +86,7 @@ fn modified(path: &Path) -> Option<std::time::SystemTime> {
     fs::metadata(path).ok()?.modified().ok()
 }
 
-/// A hash of everything that the page is made of (FNV-1a, 64 bits): it tells a slip, not an attack.
+/// Returns a hash of all sources of the page (FNV-1a, 64 bits): a guard against slips, not attacks.
 fn mark_of(files: &[File]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let sources = files.iter().filter(|file| is_source(&file.path));

@@ -9,7 +9,8 @@ use crate::procfs;
 use crate::ready::ReadyBy;
 use crate::tree::Tree;
 
-/// An app ready for requests. Dropping it stops what [`start`](crate::start) started.
+/// An app ready for requests. Dropping the value stops everything started by
+/// [`start`](crate::start).
 pub struct Running {
     url: Endpoint,
     ready_by: ReadyBy,

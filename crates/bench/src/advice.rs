@@ -1,5 +1,5 @@
-//! The advice against the truth: apps with planted causes and their fixes, what the page of a run
-//! claims, and what interleaved comparisons of the fixes measure.
+//! The advice against the truth: apps with planted causes and fixes, the claims on the page of a
+//! run, and interleaved comparisons of the fixes.
 //!
 //! Two kinds of steps, each kept ([`Steps`]): the *claims* of one program (`--as NAME` tells
 //! programs apart, `--hakaru PATH` names another than the one built now), and the *truth*, one
@@ -26,11 +26,11 @@ use cause::App;
 const APPS: &str = "causes";
 /// Blocks of a comparison: with fewer than 6 nothing may be claimed.
 const BLOCKS: u32 = 8;
-/// Measured seconds of each of its measurements.
+/// Length of one measurement in seconds.
 const SEGMENT_S: f64 = 1.5;
 /// What a comparison takes at most; Rails boots for two seconds, four times a block.
 const TRUTH_S: f64 = 320.0;
-/// What a run takes with its boot.
+/// Duration of a run with a boot, in seconds.
 const CLAIMS_S: f64 = 45.0;
 
 /// Measures what is asked for, writes the page; whether all bounds of the first program's claims
@@ -78,7 +78,7 @@ fn default_folder() -> String {
     root.join("benchmarks/advice").display().to_string()
 }
 
-/// A copy with a port of its own, as a repository of its own, so that patches apply.
+/// Returns a copy of the app with a separate port and repository, so patches apply.
 fn copy_of(app: &App) -> Result<Copy, Box<dyn Error>> {
     let copy = Copy::of(&format!("{APPS}/{}", app.name))?;
     copy.move_port(&["hakaru.toml"])?;
@@ -118,7 +118,7 @@ fn claims(app: &App, program: &str, seconds: f64) -> Result<Value, Box<dyn Error
     }))
 }
 
-/// What the app gives with a patch beside as it is: the row of the app's metric.
+/// Returns the row of the app's metric from a comparison of the app with and without a patch.
 fn truth(app: &App, patch: &str) -> Result<Value, Box<dyn Error>> {
     let copy = copy_of(app)?;
     // Said early and in git's words.
@@ -147,7 +147,7 @@ fn truth(app: &App, patch: &str) -> Result<Value, Box<dyn Error>> {
         .ok_or_else(|| format!("{} with {patch}: {}", app.name, compared["verdict"]).into())
 }
 
-/// Makes an empty database on the app's server; `None` where the app brings its own file.
+/// Creates an empty database on the app's server; `None` for an app with a database file.
 fn database(app: &App, side: &str) -> Result<Option<String>, Box<dyn Error>> {
     let variable = match app.database.as_str() {
         "mariadb" => "HAKARU_BENCH_MARIADB_URL",

@@ -1,4 +1,5 @@
-//! What the agent costs: a Rack app with and without it, in ABBA blocks over several fresh boots.
+//! Cost of the agent: a Rack app with and without the agent, in ABBA blocks over several fresh
+//! boots.
 //!
 //! Both servers run at the same time on one core, and only one of them has requests at any
 //! moment. Four blocks in
@@ -18,14 +19,13 @@ use crate::apps::{App, Block, Inside, stay_on_client_core};
 use crate::pairs::{Estimate, Pair, both_orders, estimate};
 use crate::{counted, options};
 
-/// What `crates/agent/examples/floor.rs` offers: the number of the request and the clock at both
-/// ends of it, and
-/// the events of the GVL as well.
+/// Ruby side of `crates/agent/examples/floor.rs`: the number of the request and the clock at both
+/// ends, and the GVL events as well.
 const FLOOR_FRONT: &str = "Puma::Configuration::ConfigMiddleware.prepend(HakaruFloor::Call)";
 const FLOOR_ALL: &str =
     "Puma::Configuration::ConfigMiddleware.prepend(HakaruFloor::Call)\nHakaruFloor.watch";
 
-/// The app that does nothing, and the one that waits for 10 ms.
+/// App without work, and an app with a wait of 10 ms.
 const HELLO: &str = "run ->(env) { [200, {}, ['hello']] }";
 const WAITS: &str = "run ->(env) { sleep 0.01; [200, {}, ['hello']] }";
 
@@ -36,11 +36,11 @@ struct Case {
     flags: &'static [&'static str],
     config: &'static str,
     connections: u32,
-    /// Whether all requests are noted down, or a part of them as in a run.
+    /// Whether all requests are recorded, or a part as in a run.
     all: bool,
-    /// Most added CPU a request, microseconds; `None` where it is not bound.
+    /// Greatest added CPU per request, microseconds; `None` for no bound.
     cpu_us_max: Option<f64>,
-    /// Least throughput, as a share of that without the agent; `None` where it is not bound.
+    /// Least throughput, as a share of the throughput without the agent; `None` for no bound.
     ratio_min: Option<f64>,
 }
 
@@ -119,7 +119,7 @@ const FULL: Size = Size {
     block_s: 0.1,
 };
 
-/// For the test that keeps this from rotting.
+/// Size for the test which keeps the benchmark running.
 const BRIEF: Size = Size {
     boots: 2,
     pairs_a_boot: 1,
@@ -129,13 +129,13 @@ const BRIEF: Size = Size {
 /// Caches, connections and the JIT-free interpreter settle within half a second of load:
 /// thousands of requests.
 const WARMUP_S: f64 = 0.5;
-/// A load numbers all requests at first; after so long it has looked at their rate four times.
+/// Time for the load to settle, seconds: all requests are numbered at first, and four looks at the
+/// rate later a part.
 const SETTLING_S: f64 = 0.8;
 
-/// Answers whether every bound held. `--brief` only shows that it runs; `--case TEXT` takes the
-/// cases with that text
-/// in their names, `--boots N` changes how many boots there are (even), `--raw` prints every
-/// block, `--count` counts instructions instead ([`counted`]).
+/// Returns whether every bound held. `--brief` only shows that it runs; `--case TEXT` takes the
+/// cases with that text in their names, `--boots N` changes how many boots there are (even),
+/// `--raw` prints every block, `--count` counts instructions instead ([`counted`]).
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let brief = arguments.iter().any(|argument| argument == "--brief");
     let mut size = if brief { BRIEF } else { FULL };
@@ -217,7 +217,7 @@ fn measure(case: &Case, size: &Size) -> Result<Vec<Vec<[Block; 4]>>, Box<dyn Err
         .collect()
 }
 
-/// The blocks as pairs of one of their measurements, the two orders of booting together.
+/// Returns the blocks as pairs of one measured figure, the two orders of booting together.
 fn pairs(boots: &[Vec<[Block; 4]>], of: fn(&Block) -> f64) -> Vec<Vec<Pair>> {
     let pair = |[a1, b1, b2, a2]: &[Block; 4]| Pair {
         a: f64::midpoint(of(a1), of(a2)),
@@ -265,7 +265,7 @@ fn report(case: &Case, boots: &[Vec<[Block; 4]>]) -> bool {
     added && ratio
 }
 
-/// Prints one figure with its interval; answers whether it lies within the bound.
+/// Prints one figure with an interval; returns whether the figure lies within the bound.
 fn line<R: RangeBounds<f64>>(
     name: &str,
     boots: &[Vec<Pair>],

@@ -1,4 +1,4 @@
-//! Puma with and without the agent, on a core of its own.
+//! Puma with and without the agent, on a separate core.
 
 use std::error::Error;
 use std::fs;
@@ -42,7 +42,7 @@ pub(crate) struct Block {
     pub(crate) cpu_us: f64,
     /// Requests a second.
     pub(crate) rps: f64,
-    /// Share of a core that the server's processes were on.
+    /// Share of a core in use by the server's processes.
     pub(crate) busy: f64,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Block {
 struct Loaded {
     answered: u64,
     window_s: f64,
-    /// Of the part of its last requests that carried a number.
+    /// Number of halvings of the numbered part of the last requests.
     halvings: u32,
 }
 
@@ -60,13 +60,13 @@ pub(crate) enum Inside {
     Nothing,
     /// The agent, as in a run without profile.
     Agent,
-    /// `crates/agent/examples/floor.rs`, put to use by these lines of Ruby.
+    /// `crates/agent/examples/floor.rs`, enabled by the given lines of Ruby.
     Floor(&'static str),
-    /// The sampler alone, in that mode at that rate, as in `hakaru profile`.
+    /// The sampler alone, in the given mode at the given rate, as in `hakaru profile`.
     Sampler(&'static str, u32),
 }
 
-/// Keeps this thread and those it starts on the client's core.
+/// Pins the calling thread and later children to the client's core.
 pub(crate) fn stay_on_client_core() -> Result<(), Box<dyn Error>> {
     let mut cores = rustix::thread::CpuSet::new();
     cores.set(CLIENT_CORE);
@@ -84,7 +84,7 @@ impl App {
         App::boot_under(&["taskset", "-c", &core, "puma"], flags, config, inside)
     }
 
-    /// The same by a command of its own, which ends with Puma's name.
+    /// Boots Puma under a wrapper command, which ends with Puma's name.
     pub(crate) fn boot_under(
         command: &[&str],
         flags: &[&str],
@@ -130,7 +130,7 @@ impl App {
         })
     }
 
-    /// Loads it for `seconds` over `connections` connections.
+    /// Loads the server for `seconds` over `connections` connections.
     pub(crate) fn block(&self, connections: u32, seconds: f64) -> Result<Block, Box<dyn Error>> {
         let before = self.cpu_ns();
         let Loaded {
@@ -154,8 +154,8 @@ impl App {
         self.running.pids().first().copied()
     }
 
-    /// Loads it as a run does, which numbers part of the requests when they come densely; how often
-    /// it had halved it at the end.
+    /// Loads the server as a run does, with a numbered part of the requests at high rates; returns
+    /// the number of halvings at the end.
     pub(crate) fn halvings(&self, connections: u32, seconds: f64) -> Result<u32, Box<dyn Error>> {
         let as_in_a_run = Numbered::default();
         Ok(self.load(connections, seconds, as_in_a_run)?.halvings)
@@ -193,14 +193,14 @@ impl App {
         })
     }
 
-    /// Time on a core of all its threads, by the scheduler's own account: nanoseconds, where
-    /// `/proc/<pid>/stat` counts ticks of 10 ms.
+    /// Returns the time on a core of all threads, from the scheduler's statistics: nanoseconds,
+    /// where `/proc/<pid>/stat` counts ticks of 10 ms.
     fn cpu_ns(&self) -> u64 {
         self.running.pids().into_iter().map(cpu_ns_of).sum()
     }
 }
 
-/// How often the part of the requests was halved that carried a number in the last tenth of a
+/// Returns the number of halvings of the numbered part, by the requests of the last tenth of a
 /// second.
 fn halvings(exchanges: &[Exchange], window: Window) -> u32 {
     const LAST: Nanos = Nanos(100_000_000);
@@ -209,7 +209,7 @@ fn halvings(exchanges: &[Exchange], window: Window) -> u32 {
     weight.each().log2().round() as u32
 }
 
-/// Where `cargo build --example floor` puts it: beside this program.
+/// Returns the library built by `cargo build --example floor`, beside the running program.
 fn floor_library() -> Result<PathBuf, Box<dyn Error>> {
     let library = std::env::current_exe()?.with_file_name("examples/libfloor.so");
     match library.exists() {

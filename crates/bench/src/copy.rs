@@ -1,4 +1,4 @@
-//! A copy of an example app, on which the program is run as a user runs it.
+//! A copy of an example app, on which the program runs as users run hakaru.
 
 use std::error::Error;
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ use crate::program;
 /// The ports in the configurations of the examples: Puma's and Rails' own.
 const PORTS: [&str; 2] = ["9292", "3000"];
 
-/// It goes with its folder.
+/// A copy of an example app; removed with the folder.
 pub(crate) struct Copy {
     program: PathBuf,
     pub(crate) folder: PathBuf,
@@ -38,17 +38,18 @@ impl Copy {
         })
     }
 
-    /// Runs another program than the one that was built now.
+    /// Sets a program other than the one built now.
     pub(crate) fn use_program(&mut self, program: &str) {
         self.program = program.into();
     }
 
-    /// Sets a variable for all that is run on it.
+    /// Sets a variable for all commands run in the copy.
     pub(crate) fn set(&mut self, name: &str, value: String) {
         self.env.push((name.to_owned(), value));
     }
 
-    /// Lets the app listen on a free port, by these configurations; answers the port.
+    /// Lets the app listen on a free port, by changes in the given configurations; returns the
+    /// port.
     pub(crate) fn move_port(&self, configs: &[&str]) -> Result<u16, Box<dyn Error>> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         for config in configs {
@@ -62,7 +63,7 @@ impl Copy {
         Ok(port)
     }
 
-    /// A program in its folder.
+    /// Returns a command to run a program in the copy's folder.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
@@ -72,7 +73,8 @@ impl Copy {
         command
     }
 
-    /// What hakaru answers to these words, with the app's command behind them if it is another.
+    /// Runs hakaru with `words`, and the app's command behind when other than the configured one;
+    /// returns the JSON.
     pub(crate) fn hakaru(
         &self,
         words: &[String],

@@ -16,14 +16,15 @@ use crate::apps::{App, Inside};
 const HELLO: &str = "GC.disable\nrun ->(env) { [200, {}, ['hello']] }";
 const FLAGS: [&str; 2] = ["-t", "5:5"];
 const CONNECTIONS: u32 = 4;
-/// Until inline caches are filled, and while it is counted: a hundred requests a second or two.
+/// Warm-up until inline caches are filled, seconds, at one or two hundred requests per second under
+/// callgrind.
 const WARMUP_S: f64 = 4.0;
 const SECONDS: f64 = 16.0;
 
-/// What callgrind counts, by its names.
+/// Misses of the first-level caches, by callgrind's names.
 const L1: [&str; 3] = ["I1mr", "D1mr", "D1mw"];
 const LAST_LEVEL: [&str; 3] = ["ILmr", "DLmr", "DLmw"];
-/// Cycles of a miss, as callgrind's own estimate has them.
+/// Cycles of a miss, as in callgrind's own estimate.
 const L1_CYCLES: f64 = 10.0;
 const LAST_LEVEL_CYCLES: f64 = 100.0;
 
@@ -42,7 +43,7 @@ impl Counts {
     }
 }
 
-/// Counts each of these; the first is what the others are compared with.
+/// Counts each case; the first is the base of comparison.
 pub(crate) fn run(cases: &[(&str, Inside)]) -> Result<(), Box<dyn Error>> {
     println!(
         "counted under callgrind, a request:      instructions  L1 misses  last level  cycles, estimated"
@@ -98,7 +99,7 @@ fn count(inside: Inside) -> Result<Counts, Box<dyn Error>> {
     read(&out.with_extension("1"), requests)
 }
 
-/// Talks to callgrind inside that process.
+/// Controls callgrind inside a process.
 fn control(words: &[&str], pid: u32) -> Result<(), Box<dyn Error>> {
     let told = Command::new("callgrind_control")
         .args(words)

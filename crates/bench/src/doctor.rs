@@ -1,5 +1,5 @@
-//! What `hakaru doctor` says that a fault costs, beside what `hakaru compare` measures of the same
-//! fault, planted for real.
+//! Costs of faults by `hakaru doctor`, beside `hakaru compare` measurements of the same faults,
+//! planted for real.
 //!
 //! Side A of each comparison has the fault, side B has not; a request of the app (`doctor/app.rb`)
 //! does one kind of work so many times. What doctor says of one event, times the events of a
@@ -24,7 +24,7 @@ use plants::{Events, Plant, Side};
 /// How far doctor's figure may be from compare's.
 const NEAR: f64 = 0.2;
 
-/// The row that is MySQLTuner's.
+/// Name of the row of MySQLTuner.
 const TUNER: &str = "mysqltuner";
 
 /// Where everything is.
@@ -45,7 +45,8 @@ struct Row {
     note: String,
 }
 
-/// Runs it; whether each fault was found and each stated cost is near what was measured.
+/// Runs the benchmark; returns whether each fault was found and each stated cost is near the
+/// measured one.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let hakaru = std::env::var_os("HAKARU_BENCH_PROGRAM")
         .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench doctor`")?;
@@ -84,7 +85,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(held)
 }
 
-/// The rows that `--only` names, all when it is not there.
+/// Returns the rows named by `--only`, all without the option.
 fn wanted(arguments: &[String]) -> Result<Vec<String>, Box<dyn Error>> {
     let mut wanted: Vec<String> = list(arguments, "only", "")?;
     wanted.retain(|name| !name.is_empty());
@@ -189,7 +190,7 @@ impl Bench {
         })
     }
 
-    /// The share of its time that a busy loop loses to others on a side.
+    /// Returns the share of a busy loop's time lost to other programs on a side.
     fn lost(&self, side: &Side) -> Result<f64, Box<dyn Error>> {
         let mut side = side.clone();
         side.doctor = vec!["--only".to_owned(), "cpu".to_owned()];

@@ -9,7 +9,8 @@ mod three_servers;
 
 use std::error::Error;
 
-/// Runs the one that the first argument names; whether the published shape was seen.
+/// Runs the experiment named by the first argument; returns whether the published shape was
+/// observed.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     match arguments.first().map(String::as_str) {
         Some("blog") => blog::run(&arguments[1..]),

@@ -20,7 +20,7 @@ const FOUND_MIN: u32 = 9;
 /// CPU of a request as the app is, and with the planted difference; milliseconds.
 const CPU_MS: [&str; 2] = ["5", "5.25"];
 
-/// What is compared with the app as it is.
+/// Variant to compare with the unchanged app.
 #[derive(Clone, Copy)]
 enum Kind {
     Equal,
@@ -39,8 +39,8 @@ impl Kind {
         CPU_MS[self as usize]
     }
 
-    /// Whether the comparison said what this kind is counted for: any difference at all, or that B
-    /// is slower or takes more CPU, and is in nothing better.
+    /// Returns whether the comparison claimed the difference counted for the kind: any at all, or B
+    /// slower or with more CPU and better in nothing.
     fn is_counted(self, seen: &Value) -> bool {
         let says = |words: [&str; 2]| {
             let verdicts = seen["verdicts"].as_array().into_iter().flatten();
@@ -56,7 +56,7 @@ impl Kind {
     }
 }
 
-/// Runs it; whether the bounds are held.
+/// Runs the benchmark; returns whether the bounds hold.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let mut steps = Steps::open("honesty", arguments)?;
     let of_each = value(arguments, "of-each", OF_EACH)?;
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(claimed <= CLAIMED_MAX && found >= FOUND_MIN)
 }
 
-/// One comparison, and whether it counts.
+/// Runs one comparison; returns whether the comparison counts.
 fn is_counted(
     steps: &mut Steps,
     project: &Project,

@@ -1,4 +1,4 @@
-//! The bundled workloads on one Ruby, without a compiler and with each that it has: start-up,
+//! Bundled workloads on one Ruby, without a compiler and with each available one: start-up,
 //! warm-up, steady state and code apart.
 
 use std::error::Error;
@@ -11,7 +11,7 @@ use crate::experiment::report;
 use crate::options::value;
 use crate::program::hakaru_bench;
 
-/// Contenders and the flags of Ruby that make them.
+/// Contenders, each with Ruby's flag.
 const KINDS: [(&str, &str); 3] = [("none", ""), ("yjit", "--yjit"), ("zjit", "--zjit")];
 
 /// Runs `hakaru bench workloads` and writes the table. `--ruby PATH` has the compilers, `--budget
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(true)
 }
 
-/// Whether this Ruby has the compiler of that flag.
+/// Returns whether a Ruby has the compiler of the flag.
 fn has(ruby: &str, flag: &str) -> bool {
     let mut command = Command::new(ruby);
     command.args((!flag.is_empty()).then_some(flag));
@@ -105,7 +105,7 @@ fn line(row: &Value, contender: &Value) -> String {
     )
 }
 
-/// The ratio of times with its interval and verdict.
+/// Returns the ratio of times with interval and verdict.
 fn ratio(pair: &Value) -> String {
     let figure = |key: &str| pair[key].as_f64();
     let verdict = pair["verdict"].as_str().unwrap_or_default();

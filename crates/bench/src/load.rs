@@ -1,5 +1,5 @@
-//! The load generator beside its peers on nginx, in interleaved rounds, and against servers whose
-//! truth is known.
+//! The load generator beside peers on nginx, in interleaved rounds, and against servers with known
+//! truth.
 //!
 //! Every tool runs as a program of its own on the second core, so that all are measured from
 //! outside in the same way; the server has the first. What is compared within a round is compared
@@ -22,17 +22,17 @@ use tools::{Task, Tool};
 
 use crate::options;
 
-/// The peer that the goals are set beside.
+/// Peer for comparison with the goals.
 const PEER: &str = "wrk";
-/// Without these nothing can be said; any other tool may fail in a round.
+/// Tools required in every round; any other tool may fail in a round.
 const JUDGED: [&str; 3] = [tools::EPOLL, tools::URING, PEER];
 /// What can be run alone.
 const PARTS: [&str; 4] = ["peers", "lateness", "truth", "memory"];
 
-/// What was asked for, and how long it takes.
+/// Parts and rounds to run, with durations.
 struct Wanted {
     brief: bool,
-    /// The one part that is run; empty: all.
+    /// Name of the only part to run; empty: all.
     part: String,
     rounds: usize,
     /// Of one tool in one round: short, since the host's speed changes by a quarter within seconds.
@@ -43,8 +43,9 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// `--brief` shows that all works, without a claim; alone, each figure rests on fifteen rounds.
-    /// `--part NAME` runs one part, `--connections N` that number of connections beside the peers.
+    /// Reads the options: `--brief` shows the benchmark working, without a claim; otherwise each
+    /// figure rests on fifteen rounds. `--part NAME` runs one part, `--connections N` that number
+    /// of connections beside the peers.
     fn of(arguments: &[String]) -> Result<Wanted, Box<dyn Error>> {
         let part: String = options::value(arguments, "part", String::new())?;
         let known = |part: &str| part.is_empty() || PARTS.contains(&part);
@@ -90,7 +91,7 @@ struct Run {
     p99_ms: Option<f64>,
 }
 
-/// Runs all of it; whether every goal was met.
+/// Runs all parts; returns whether every goal was met.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     if let [flag, rate, seconds] = arguments
         && flag == "--bare-timer"
@@ -167,8 +168,8 @@ fn measure(tool: &Tool, task: &Task<'_>, round: usize) -> Result<Run, Box<dyn Er
     })
 }
 
-/// Some of a tool's answer that could not be read; a list of failed requests may have thousands of
-/// lines.
+/// Returns an error with some lines of a tool's unreadable output; a list of failed requests may
+/// have thousands of lines.
 fn unread(tool: &str, output: &str) -> String {
     const LINES: usize = 8;
     let lines: Vec<&str> = output.lines().take(LINES).collect();

@@ -24,8 +24,8 @@ const SLOW_ENTRIES: u64 = 100_000;
 const PATHS: u64 = 4_000;
 const SECONDS_MAX: f64 = 1.0;
 const MIB_MAX: f64 = 64.0;
-/// Of equal times alp takes 0 for none when it looks for the least; so no request here takes 0 ms.
-/// It prints milliseconds.
+/// Precision of alp's output, which has milliseconds; no request takes 0 ms, since alp takes 0 for
+/// "none" in searching the least.
 const ALP_DIGITS: f64 = 0.000_5;
 
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(same_routes && same_statements && is_in_bounds)
 }
 
-/// A small generator (xorshift), so that the logs are always the same.
+/// A small generator (xorshift), so the logs are always the same.
 struct Random(u64);
 
 impl Random {
@@ -234,8 +234,7 @@ fn class(class: &Value) -> Option<(u64, f64)> {
     Some((class["query_count"].as_u64()?, sum))
 }
 
-/// Prints how many times as fast the program is, by the median of the rounds; returns its median
-/// seconds.
+/// Prints the speed ratio, by the median of the rounds; returns the program's median seconds.
 fn race(
     name: &str,
     program: &Path,

@@ -1,8 +1,8 @@
-//! What figures were measured on, for whoever reads them later.
+//! Description of the measuring machine, for later readers.
 
 use std::process::Command;
 
-/// In one line: processor, cores, kernel, and what these commands print first.
+/// Returns one line: processor, cores, kernel, and the first lines of the commands' output.
 pub(crate) fn line(versions: &[&[&str]]) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

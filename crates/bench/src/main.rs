@@ -1,4 +1,4 @@
-//! Runs Hakaru's parts and their peers interleaved in one session and prints ratios, never claims.
+//! Runs Hakaru's parts and peers interleaved in one session and prints ratios, never claims.
 //!
 //! `cargo xtask bench NAME` builds it optimised and runs one benchmark; each is a file here.
 #![expect(clippy::print_stdout, reason = "printing its result is what it is for")]

@@ -1,4 +1,4 @@
-//! `--online` under load: changes of a table with many rows while a reader and a writer use it.
+//! `--online` under load: changes of a table with many rows, in use by a reader and a writer.
 //!
 //! Both send at a fixed rate whatever the server does, so that a wait counts from when a request
 //! was due. Printed: the longest wait during each change, and what failed.
@@ -20,13 +20,13 @@ use crate::options::value;
 use changes::{CHANGES, Shape};
 use users::Users;
 
-/// Longest wait of a request that is put up with.
+/// Longest tolerated wait of a request.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Rows that one statement inserts.
+/// Rows inserted by one statement.
 const ROWS_PER_INSERT: u64 = 5_000;
 
-/// As `hakaru schema apply --online` has them.
+/// Waits as used by `hakaru schema apply --online`.
 const WAITS: Waits = Waits {
     lock: Duration::from_millis(500),
     tries: 30,
@@ -40,7 +40,7 @@ const SERVERS: [(&str, &str); 3] = [
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
-/// `--rows N`, `--server NAME` for one of them.
+/// Runs the benchmark; options are `--rows N`, and `--server NAME` for a single server.
 pub(crate) fn run(arguments: &[String]) -> Fallible<bool> {
     let rows = value(arguments, "rows", 1_000_000_u64)?;
     let only = value(arguments, "server", String::new())?;

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// The value of `--name`; the default without it.
+/// Returns the value of `--name`; the default without the option.
 pub(crate) fn value<T: std::str::FromStr>(
     arguments: &[String],
     name: &str,

@@ -1,4 +1,4 @@
-//! Paired blocks: what differs between A and B measured beside each other, and how sure that is.
+//! Paired blocks: the difference between A and B measured beside each other, with an interval.
 
 use stats::mean;
 
@@ -32,7 +32,7 @@ pub(crate) fn both_orders(boots: &[Vec<Pair>]) -> Vec<Vec<Pair>> {
     boots.chunks(2).map(both).collect()
 }
 
-/// A median with its 95 % interval.
+/// A median with a 95 % interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimate {
     pub(crate) median: f64,
@@ -40,8 +40,8 @@ pub(crate) struct Estimate {
     pub(crate) high: f64,
 }
 
-/// Resamples of the bootstrap: the ends of a 95 % interval then move by less than a tenth of its
-/// width.
+/// Resamples of the bootstrap: enough for the ends of a 95 % interval to move by less than a tenth
+/// of the width.
 const RESAMPLES: usize = 4_000;
 
 /// The median over the boots of each boot's mean of `of`, with the percentile bootstrap's interval

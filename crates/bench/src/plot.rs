@@ -1,5 +1,5 @@
 //! Curves over numbers of connections as an SVG file: connections on a logarithmic axis, each curve
-//! named at its end.
+//! named at the end.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ const TOP: f64 = 36.0;
 /// For the names at the ends.
 const RIGHT: f64 = 220.0;
 const BOTTOM: f64 = 44.0;
-/// Room between two names, so that none covers another.
+/// Distance between two names, so none covers another.
 const NAME_HEIGHT: f64 = 15.0;
 /// Steps of the vertical axis, about.
 const STEPS: f64 = 5.0;

@@ -1,5 +1,5 @@
-//! What profiling costs, and how near its shares come to the truth: the same programs bare, under
-//! the sampler in each mode and rate, and under stackprof, in turns.
+//! Cost of profiling, and error of the shares: the same programs bare, under the sampler in each
+//! mode and rate, and under stackprof, in turns.
 //!
 //! A program does a fixed amount of work and tells how much it did a second, and the share of its
 //! time that one method took by its own clock. Each round runs all variants, in every other round
@@ -20,12 +20,12 @@ use stats::{median, percentile_interval};
 struct Program {
     name: &'static str,
     text: &'static str,
-    /// Least throughput under the modes wall and cpu, as a share of that without; `None` where it
-    /// is not bound.
+    /// Least throughput under the modes wall and cpu, as a share of the bare throughput; `None` for
+    /// no bound.
     ratio_min: Option<f64>,
 }
 
-/// Each runs `unit` a fixed number of times; `Object#measured` is part of it.
+/// Programs; each runs `unit` a fixed number of times, with `Object#measured` as part.
 const PROGRAMS: [Program; 3] = [
     Program {
         name: "loop",
@@ -105,7 +105,7 @@ const FULL: Size = Size {
     rounds: 12,
     units: 1500,
 };
-/// For the test that keeps this from rotting.
+/// Size for the test which keeps the benchmark running.
 const BRIEF: Size = Size {
     rounds: 2,
     units: 60,
@@ -195,7 +195,7 @@ fn measure(program: &Program, size: &Size, has_stackprof: bool) -> Result<bool, 
     Ok(held)
 }
 
-/// What was asked of a ratio, and whether it is so.
+/// Returns the bound on a ratio, and whether the bound holds.
 fn verdict(ratio: f64, asked: Option<f64>) -> String {
     asked.map_or_else(String::new, |least| {
         let met = if ratio >= least { "met" } else { "MISSED" };

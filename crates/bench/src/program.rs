@@ -1,4 +1,4 @@
-//! The program itself on an example app, as a user runs it.
+//! The program on an example app, run as users run hakaru.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 /// Connections of every load.
 pub(crate) const CONNECTIONS: u32 = 20;
-/// Times that a setting is measured at most while the cores are slow.
+/// Greatest number of measurements of a setting while the cores are slow.
 const TRIES: usize = 3;
-/// How much slower than in the fastest quarter of the runs they may be.
+/// Greatest slowdown against the fastest quarter of the runs.
 const SLOW: f64 = 1.04;
 
-/// Runs `hakaru bench --json` with these words and returns its document.
+/// Runs `hakaru bench --json` with `words` and returns the document.
 pub(crate) fn hakaru_bench(words: &[&str]) -> Result<Value, Box<dyn Error>> {
     let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
         .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;
@@ -30,7 +30,7 @@ pub(crate) fn hakaru_bench(words: &[&str]) -> Result<Value, Box<dyn Error>> {
     })
 }
 
-/// A copy of an example app in a folder of its own.
+/// A copy of an example app in a separate folder.
 pub(crate) struct Project {
     program: PathBuf,
     folder: PathBuf,
@@ -44,26 +44,26 @@ pub(crate) struct Project {
 
 /// A run.
 pub(crate) struct Measured {
-    /// Its number.
+    /// Number of the run.
     pub(crate) number: i64,
     pub(crate) figures: Figures,
-    /// Seconds that it took, boot and end included.
+    /// Duration in seconds, boot and end included.
     pub(crate) took_s: f64,
-    /// How fast the cores were; 0 where that is not known.
+    /// Duration of the calibration probe, µs; 0 where unknown.
     pace_us: f64,
 }
 
 /// How hard and how long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// Requests a second that are due; `None` for a closed load.
+    /// Requests due per second; `None` for a closed load.
     pub(crate) rate: Option<f64>,
     pub(crate) seconds: f64,
     pub(crate) warmup: f64,
 }
 
 impl Load {
-    /// Seconds from its first request to its last.
+    /// Returns the seconds from the first request to the last.
     pub(crate) fn whole(&self) -> f64 {
         self.warmup + self.seconds
     }
@@ -78,9 +78,9 @@ pub(crate) struct Figures {
 }
 
 impl Project {
-    /// Of `app` in a folder below `parent`: `io`, `cpu`, `mixed`, `lock`, `native`; `chat` on
-    /// MariaDB with all its solutions, or unsolved: `chat-sqlite`, `chat-mariadb`. A folder that is
-    /// there already is taken as it is, with its runs.
+    /// Returns a copy of `app` in a folder below `parent`: `io`, `cpu`, `mixed`, `lock`, `native`;
+    /// `chat` on MariaDB with all solutions, or unsolved: `chat-sqlite`, `chat-mariadb`. A folder
+    /// that is there already is taken as it is, with its runs.
     pub(crate) fn new(app: &str, parent: &Path) -> Result<Project, Box<dyn Error>> {
         let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
             .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;
@@ -113,7 +113,7 @@ impl Project {
         })
     }
 
-    /// Where its copy is.
+    /// Returns the folder of the copy.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -145,7 +145,7 @@ impl Project {
         })
     }
 
-    /// What starts the app with them.
+    /// Returns the command starting the app with `workers` and `threads`.
     pub(crate) fn command(&self, workers: u32, threads: u32) -> Vec<String> {
         let workers = if workers > 1 { workers } else { 0 };
         let words = [
@@ -272,7 +272,7 @@ impl Project {
         printed
     }
 
-    /// Tunes from the setting 1 × 5 within that time; answers what it printed.
+    /// Tunes from the setting 1 × 5 within `budget` seconds; returns the JSON.
     pub(crate) fn tune(&self, budget: f64, threads_max: u32) -> Result<Value, Box<dyn Error>> {
         let mut words = vec!["tune".to_owned()];
         words.extend(self.place());
@@ -286,7 +286,7 @@ impl Project {
 }
 
 impl Figures {
-    /// As a step keeps them.
+    /// Returns the figures in the form stored in steps.
     pub(crate) fn kept(&self) -> Value {
         json!({"rps": self.rps, "latency_ms": {"p50": self.p50, "p95": self.p95}})
     }
@@ -307,8 +307,8 @@ pub(crate) fn figures(value: &Value) -> Result<Figures, Box<dyn Error>> {
     })
 }
 
-/// Variables that say how much work a ms of CPU is, found once: a host that is slow while an app
-/// starts would give it less to do.
+/// Returns variables with the amount of work per ms of CPU, measured once: on a slow host, a
+/// starting app would measure less work.
 fn same_work(folder: &Path) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let found = [
         ("ROUNDS_A_MS", "burner", "Burner.new.rounds_a_ms"),
@@ -335,13 +335,13 @@ fn same_work(folder: &Path) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     found.into_iter().map(variable).collect()
 }
 
-/// The empty database that the chat may fill.
+/// Returns the address of the empty database for the chat.
 pub(crate) fn mariadb_url() -> Result<String, Box<dyn Error>> {
     let url = std::env::var("HAKARU_BENCH_MARIADB_URL");
     Ok(url.map_err(|_| "HAKARU_BENCH_MARIADB_URL is not set; run it as `cargo xtask bench`")?)
 }
 
-/// A copy of an example app without its runs.
+/// Copies an example app without runs.
 pub(crate) fn copy(name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps");
     done(
@@ -353,7 +353,7 @@ pub(crate) fn copy(name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Applies the chat's solutions in their order.
+/// Applies the chat's solutions in order.
 fn solve(folder: &Path) -> Result<(), Box<dyn Error>> {
     for patch in patches(folder)? {
         apply(folder, &patch)?;
@@ -361,7 +361,7 @@ fn solve(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The solutions of an example app, in their order.
+/// Returns the solutions of an example app, in order.
 pub(crate) fn patches(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let entries = std::fs::read_dir(folder.join("solutions"))?.flatten();
     let mut patches: Vec<PathBuf> = entries
@@ -372,7 +372,7 @@ pub(crate) fn patches(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(patches)
 }
 
-/// Applies one of them.
+/// Applies one solution.
 pub(crate) fn apply(folder: &Path, patch: &Path) -> Result<(), Box<dyn Error>> {
     let mut command = Command::new("patch");
     done(
@@ -383,7 +383,7 @@ pub(crate) fn apply(folder: &Path, patch: &Path) -> Result<(), Box<dyn Error>> {
     )
 }
 
-/// Runs it; what it said is the error.
+/// Runs a command; the output is the error on failure.
 pub(crate) fn done(command: &mut Command) -> Result<(), Box<dyn Error>> {
     let output = command.output()?;
     if output.status.success() {

@@ -13,8 +13,8 @@ const REQUESTS: u32 = 100_000;
 /// Asked of so many requests, at every setting.
 const SECONDS_MAX: f64 = 1.0;
 
-/// Times the replay of run `number` in that folder under a closed load; whether each setting was
-/// fast enough.
+/// Times the replay of run `number` in a folder under a closed load; returns whether each setting
+/// was fast enough.
 pub(crate) fn is_fast(
     app: &str,
     folder: &Path,

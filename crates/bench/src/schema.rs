@@ -29,7 +29,7 @@ struct Case {
     name: &'static str,
     seconds_max: f64,
     mib_max: Option<f64>,
-    /// Repeats its work and gives the seconds of the fastest.
+    /// Repeats the work and returns the seconds of the fastest pass.
     work: fn() -> Result<f64, Box<dyn Error>>,
 }
 
@@ -90,7 +90,7 @@ const CASES: [Case; 9] = [
     },
 ];
 
-/// What is repeated in a hostile text, and what comes before it.
+/// Repeated part of a hostile text, with the text before.
 const HOSTILE: [(&str, &str); 8] = [
     ("", ";"),
     ("CREATE TABLE t (a int DEFAULT ", "("),
@@ -102,7 +102,7 @@ const HOSTILE: [(&str, &str); 8] = [
     ("CREATE VIEW v AS SELECT ", "1,"),
 ];
 
-/// Runs every case, or with `--one NAME` that one in this process.
+/// Runs every case, or with `--one NAME` a single case in the same process.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     if let [flag, name] = arguments
         && flag == "--one"
@@ -193,8 +193,8 @@ fn read_both(
     Ok((from.schema, to.schema))
 }
 
-/// What the grammar costs that the PostgreSQL reader is built upon, each statement by itself as the
-/// reader does.
+/// Parses by the grammar below the PostgreSQL reader, each statement alone as the reader does, for
+/// the cost of the grammar.
 fn parse_alone(text: &str) {
     for statement in text.split_inclusive(";\n") {
         let input = LexedStr::new(statement).to_input();

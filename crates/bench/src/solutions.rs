@@ -1,5 +1,5 @@
-//! The chat's solutions, one after the other: what each gives, beside what the same app gives when
-//! measured again, and whether the finding that it answers is there before it and gone after it.
+//! The chat's solutions, one after the other: the gain of each, beside the scatter of repeated
+//! measurements, and whether the finding solved is there before and gone after.
 //!
 //! Scores and findings are kept by step in a file for each database, so that a part can be measured
 //! anew; the page is written from all that is kept.
@@ -19,17 +19,17 @@ use crate::program::{apply, done, mariadb_url, patches};
 
 /// Where page and scores are kept.
 const FOLDER: &str = "benchmarks/solutions";
-/// Kept of one database: steps by their number, 0 is the app as it is.
+/// Stored steps of one database by number; 0 is the unchanged app.
 type Steps = BTreeMap<usize, Step>;
 
 struct Step {
     name: String,
     scores: Vec<f64>,
-    /// In how many of the runs each answered finding was, by its name.
+    /// Number of runs with each solved finding, by name.
     found: BTreeMap<String, usize>,
 }
 
-/// A finding that a patch answers.
+/// A finding solved by a patch.
 struct Answered {
     patch: String,
     id: String,
@@ -43,8 +43,8 @@ struct Options {
     warmup: f64,
 }
 
-/// Measures the steps that are asked for; whether none made it worse beyond the spread, and all
-/// gave what is asked.
+/// Measures the given steps; returns whether no step lowered the score beyond the spread, and all
+/// together gave the growth asked.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let databases: Vec<String> = list(arguments, "databases", "sqlite,mariadb")?;
     let into = PathBuf::from(value(arguments, "into", default_folder())?);
@@ -124,7 +124,7 @@ fn name(patch: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// What the chat's solutions answer on that database.
+/// Returns the findings solved by the chat's solutions on a database.
 fn answered(database: &str) -> Result<Vec<Answered>, Box<dyn Error>> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/chat/solutions/findings.json");
@@ -228,7 +228,7 @@ impl Step {
         self.seen(finding) * 2 > self.scores.len()
     }
 
-    /// In how many runs it was.
+    /// Returns the number of runs with a finding.
     fn seen(&self, finding: &str) -> usize {
         self.found.get(finding).copied().unwrap_or(0)
     }
@@ -237,14 +237,14 @@ impl Step {
         stats::median(&self.scores).unwrap_or(0.0)
     }
 
-    /// How far runs of the same app are apart, as a share of their median.
+    /// Returns the spread of runs of the same app, as a share of the median.
     fn spread(&self) -> f64 {
         let least = self.scores.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.scores.iter().copied().fold(0.0, f64::max);
         (most - least) / self.middle().max(f64::MIN_POSITIVE)
     }
 
-    /// Whether it is not lower than what was before it, but for the spread.
+    /// Returns whether the score is not lower than in the step before, except for the spread.
     fn is_not_lower(&self, before: &Step) -> bool {
         let spread = self.spread().max(before.spread());
         self.middle() >= before.middle() * (1.0 - spread)

@@ -1,4 +1,5 @@
-//! Long benchmarks in pieces: what a step measured is kept, and the same command goes on after it.
+//! Long benchmarks in pieces: results of a step are stored, and the same command continues after
+//! the last step.
 //!
 //! Each line of the file is one step: its key, which holds all that the step depends on, and its
 //! value. `--for SECONDS` ends a call before a step that would take longer than what is left of it;
@@ -23,7 +24,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Those of the benchmark `name`, in the folder that `cargo xtask bench` names.
+    /// Opens the stored steps of the benchmark `name`, in the folder set by `cargo xtask bench`.
     pub(crate) fn open(name: &str, arguments: &[String]) -> Result<Steps, Box<dyn Error>> {
         let kept = std::env::var_os("HAKARU_BENCH_KEPT")
             .ok_or("HAKARU_BENCH_KEPT is not set; run it as `cargo xtask bench`")?;
@@ -52,7 +53,8 @@ impl Steps {
         &self.folder
     }
 
-    /// The step's value: as it was kept, or from `measure`, which takes about so many seconds.
+    /// Returns the step's value: the stored one, or the result of `measure`, which takes about the
+    /// given seconds.
     ///
     /// # Errors
     /// Those of `measure`, and a sentence when there is no time left for it.

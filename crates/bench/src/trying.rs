@@ -1,5 +1,5 @@
-//! `hakaru run`, then `hakaru try` on the unsolved chat with all of its data: the index on
-//! `message` that a finding asks for is proved, and the chat's database is as it was.
+//! `hakaru run`, then `hakaru try` on the unsolved chat with all data: the index on `message` asked
+//! for by a finding is proved, and the chat's database is as before.
 //!
 //! What tests show with little data and no verdict (`crates/hakaru/tests/trials.rs`) is brought to
 //! a verdict here. Both are steps that are kept ([`Steps`]).
@@ -19,7 +19,8 @@ const TABLES: [&str; 6] = ["users", "image", "channel", "message", "haveread", "
 /// Seconds to fill the database with all data, to run, and to end.
 const RUN: f64 = 90.0;
 
-/// Runs it; whether the index proved faster everywhere and nothing else was changed.
+/// Runs the benchmark; returns whether the index proved faster everywhere and nothing else was
+/// changed.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let mut steps = Steps::open("try", arguments)?;
     let databases: Vec<String> = list(arguments, "on", "sqlite,mariadb")?;
@@ -37,7 +38,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(held)
 }
 
-/// The run's number and that of its finding.
+/// Returns the number of a run and of the index finding.
 fn found(project: &Project) -> Result<Value, Box<dyn Error>> {
     let run = project.hakaru("run", &["--duration", "20s"])?;
     let findings = run["findings"].as_array().ok_or("a run without findings")?;
@@ -68,7 +69,7 @@ fn tried(project: &Project, run: &Value, budget_s: u32) -> Result<Value, Box<dyn
     }))
 }
 
-/// The schema as the server tells it, and how many rows each table has.
+/// Returns the schema as exported from the server, and the number of rows of each table.
 fn state(address: &str) -> Result<(String, Vec<String>), Box<dyn Error>> {
     let mut database = scratch::open(address).map_err(|error| error.message)?;
     let schema = database.export().map_err(|error| error.message)?;

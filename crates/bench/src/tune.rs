@@ -1,4 +1,4 @@
-//! What `hakaru tune` loses against an exhaustive grid, and what it saves.
+//! Loss of `hakaru tune` against an exhaustive grid, and the time saved.
 //!
 //! For each app: (1) tune from 1 × 5 with a tenth of the grid's time, (2) measure every cell of the
 //! grid, (3) `hakaru compare` tune's pick with the grid's winner, in fresh interleaved ABBA blocks.
@@ -19,8 +19,8 @@ use crate::steps::Steps;
 
 const LOSS_MAX: f64 = 0.03;
 const TIME_SHARE_MAX: f64 = 0.1;
-/// Seconds that a boot, the reset of the data and the end of a run take beside the load, roughly:
-/// for the budget only.
+/// Approximate seconds of boot, reset of data and end of a run beside the load: for the budget
+/// only.
 const BOOT: f64 = 1.5;
 const WORKERS: u32 = 2;
 /// One of four measurements of a final block, seconds: short, since a shared host drifts by a tenth
@@ -28,8 +28,8 @@ const WORKERS: u32 = 2;
 const COMPARED: f64 = 5.0;
 /// Seconds of such a block, with boots and warm-up, roughly: for a look at the time only.
 const BLOCK: f64 = 40.0;
-/// Most final blocks: with a noise of 4 % in each, the interval is then 3 % wide, so that a loss of
-/// 1 % can be told from one of 3.
+/// Greatest number of final blocks: with a noise of 4 % in each, the interval is then 3 % wide,
+/// enough to distinguish a loss of 1 % from one of 3.
 const BLOCKS: u32 = 32;
 /// Of the interval of the loss.
 const ALPHA: f64 = 0.05;
@@ -41,7 +41,7 @@ const EVEN: Measured = Measured {
     b: [1.0, 1.0],
 };
 
-/// Runs it; whether the bounds are held for every app.
+/// Runs the benchmark; returns whether the bounds hold for every app.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let mut steps = Steps::open("tune", arguments)?;
     let apps: Vec<String> = list(arguments, "app", "io,cpu,mixed")?;
@@ -77,7 +77,7 @@ struct App<'a> {
     steps: &'a mut Steps,
 }
 
-/// The cell with most requests a second, and what finding it took.
+/// The cell with most requests per second, and the time taken to find the cell.
 struct Grid {
     winner: Cell,
     took_s: f64,
@@ -161,8 +161,8 @@ impl App<'_> {
         })
     }
 
-    /// The interval of the share of its throughput that the winner has over the pick; nothing when
-    /// they are the same.
+    /// Returns the interval of the winner's throughput advantage over the pick, as a share; nothing
+    /// for the same cell.
     fn loss(&mut self, pick: Cell, winner: Cell) -> Result<Loss, Box<dyn Error>> {
         if pick == winner {
             return Ok(Loss {
@@ -200,8 +200,8 @@ impl App<'_> {
     }
 }
 
-/// The 95 % interval of the ratio of throughput: alone when all blocks were measured, and as
-/// `compare` has it when it stopped early.
+/// Returns the 95 % interval of the ratio of throughput: of throughput alone after all blocks, and
+/// `compare`'s own after an early stop.
 fn ratio(seen: &Value) -> Result<(f64, f64), Box<dyn Error>> {
     if seen["ended"] != "all blocks" {
         return Ok((number(&seen["row"]["low"])?, number(&seen["row"]["high"])?));

@@ -19,14 +19,14 @@ use crate::steps::Steps;
 /// Asked of the median of the absolute errors, and of the worst.
 const MEDIAN_MAX: f64 = 0.10;
 const WORST_MAX: f64 = 0.25;
-/// Share of the predicted capacity that an open load asks for.
+/// Share of the predicted capacity used as the rate of an open load.
 const OPEN_SHARE: f64 = 0.6;
 /// The recorded setting.
 const RECORDED: (u32, u32) = (1, 5);
 /// So many times the predicted p95 is measured, at most so many seconds.
 const P95S: f64 = 4.0;
 const SECONDS_MAX: f64 = 60.0;
-/// Seconds that a boot and the end of a run take beside the load, roughly.
+/// Approximate seconds of boot and end of a run beside the load.
 const BESIDE: f64 = 4.0;
 
 struct Row {
@@ -41,7 +41,7 @@ impl Row {
     }
 }
 
-/// Runs it; whether the bounds are held.
+/// Runs the benchmark; returns whether the bounds hold.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let mut steps = Steps::open("whatif", arguments)?;
     let apps: Vec<String> = list(arguments, "app", "io,cpu,mixed,lock,native,chat")?;
@@ -164,8 +164,9 @@ impl<'a> App<'a> {
         Ok(errors)
     }
 
-    /// A run that is hardly longer than a request takes sees no steady state: with Puma 6 each
-    /// connection waits for all others once in ten requests, and before the first time it has not.
+    /// Returns the load, lengthened for slow requests: a run hardly longer than a request has no
+    /// steady state, since with Puma 6 each connection waits for all others once in ten requests,
+    /// and not before the first time.
     fn long_enough(&self, predicted: &Figures) -> Load {
         // Whole seconds, so that a model that is changed a little finds what was measured.
         let p95 = (predicted.p95 / 1e3).round();
@@ -213,7 +214,8 @@ impl<'a> App<'a> {
     }
 }
 
-/// Throughput is a result of a closed load only; an open one has it from its rate.
+/// Returns the rows; throughput is a result of a closed load only, since an open load's follows
+/// from the rate.
 fn rows(predicted: &Figures, measured: &Figures, closed: bool) -> Vec<Row> {
     let row = |what, predicted, measured| Row {
         what,

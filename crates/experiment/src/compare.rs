@@ -1,6 +1,6 @@
 //! Comparison of two variants in interleaved blocks: a trial boot of each side, then blocks of four
-//! measurements, A B B A and B A A B in turn, each with a fresh boot, until `stats::comparison`
-//! says that it is decided.
+//! measurements, A B B A and B A A B in turn, each with a fresh boot, until `stats::comparison` has
+//! a decision.
 
 mod results;
 mod settle;
@@ -32,16 +32,16 @@ const TRIAL: Duration = Duration::from_secs(5);
 /// by then; of the rest the calmest measurement counts.
 const AGAIN_MAX: usize = 3;
 
-/// A comparison that was measured.
+/// A measured comparison.
 pub struct Compared {
-    /// Its figures, and what may be claimed.
+    /// Figures of the comparison, and the claims allowed.
     pub comparison: comparison::Comparison,
-    /// Why it was cut off; `None` when it came to an end of its own, also an undecided one.
+    /// Cause of a cut-off; `None` after a regular end, also an undecided one.
     pub cause: Option<Cause>,
 }
 
 impl Compared {
-    /// Whether it came to an end without a claim, of two variants that may differ.
+    /// Returns whether the comparison ended without a claim, for two variants which may differ.
     pub fn is_undecided(&self) -> bool {
         let is_unclear = self.comparison.decision() == Decision::Unclear;
         self.cause.is_none() && is_unclear && !self.comparison.is_noise
@@ -56,7 +56,7 @@ pub fn limits(request: Request) -> Result<Limits, Failure> {
     request.limits().map_err(refused)
 }
 
-/// Measures the sides until it is decided, the limits are reached, or the user interrupts.
+/// Measures the sides until a decision, a limit, or the user's interruption.
 pub fn measure(
     sides: &Sides,
     limits: Limits,
@@ -75,14 +75,14 @@ struct Experiment<'a> {
     schemas: &'a mut Schemas,
     context: &'a Context,
     begin: Instant,
-    /// Apps that stay up, by side.
+    /// Apps kept running between measurements, by side.
     up: [Option<RunningApp>; 2],
     seen: [Seen; 2],
     measured: Vec<MeasuredBlock>,
-    /// Of each side: one that keeps more cores busy may find each of them slower.
+    /// Baseline of each side: with more cores busy, each core may be slower.
     usual: [Baseline; 2],
-    /// Measurements that were made again, those that count although the host was disturbed, and
-    /// what disturbed the last of these.
+    /// Number of repeated measurements, of measurements counted on a disturbed host, and the last
+    /// disturbance.
     redone: usize,
     disturbed: usize,
     disturbance: Option<Relative>,
@@ -128,7 +128,7 @@ impl<'a> Experiment<'a> {
         }
     }
 
-    /// Measures until it is decided, or cannot be. With the cause of a failure.
+    /// Measures until the comparison is decided or cannot be; returns the cause of a failure.
     fn run(mut self) -> (comparison::Comparison, Option<Cause>) {
         let started_at_unix_ms = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -154,7 +154,7 @@ impl<'a> Experiment<'a> {
         (comparison, cause)
     }
 
-    /// Boots each side once: does it work, when does it settle, what does a measurement cost?
+    /// Boots each side once, and returns a design from warm-up time and cost of a measurement.
     fn trial(&mut self) -> Result<Design, Failure> {
         let plan = &self.sides.a.settings.plan;
         let configured = Duration::from_nanos(plan.warmup.0);
@@ -261,8 +261,8 @@ impl<'a> Experiment<'a> {
         Ok(segments)
     }
 
-    /// One measurement, made again when nothing was answered or the host was disturbed: those
-    /// alone, since a block takes long.
+    /// Returns one measurement, repeated when no request was answered or the host was disturbed:
+    /// one measurement alone, since a block takes long.
     fn calm_measurement(
         &mut self,
         label: Label,
@@ -358,7 +358,7 @@ impl<'a> Experiment<'a> {
         )
     }
 
-    /// From a block's measurements to what statistics and the page need of them.
+    /// Adds a block: values for the statistics and for the page.
     fn take(
         &mut self,
         number: usize,
@@ -399,7 +399,7 @@ fn figures_of(design: &Design, measurement: &Measurement) -> Vec<f64> {
     design.figures(measurement.rps, &latency, measurement.cpu_ms)
 }
 
-/// The failure of a design, with a request that would do.
+/// Returns the failure for a refused design, with a request within the limits.
 fn refused(refusal: Refusal) -> Failure {
     Failure::usage(match refusal {
         Refusal::Nothing => {
@@ -428,7 +428,8 @@ fn announcement(design: &Design) -> Text {
     )
 }
 
-/// Which side goes first takes turns, so that neither always comes after the other's end.
+/// Returns the order of a block; sides take turns in going first, so neither always follows the
+/// other's end.
 fn order(number: usize) -> (&'static str, [Label; 4]) {
     use Label::{A, B};
     if number.is_multiple_of(2) {

@@ -7,23 +7,23 @@ use guard::Refusal;
 /// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Something failed that has no kind of its own.
+    /// Any failure without a kind of the failure's own.
     Failed,
-    /// What was asked for cannot be done as it is.
+    /// The request cannot be carried out as given.
     Usage,
     /// Requests failed.
     RequestsFailed,
     /// The app could not be started, or did not become ready.
     TargetFailed,
-    /// The app died while it was measured.
+    /// The app died during the measurement.
     TargetDied,
     /// Another run holds the project's folder.
     Busy,
-    /// The user interrupted it; not an error.
+    /// The user interrupted the measurement; not an error.
     Interrupted,
 }
 
-/// A failure: its kind, and what failed, on what, and what to try next.
+/// A failure: the kind, and a message with object, reason and next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The kind.
@@ -33,7 +33,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure of that kind.
+    /// Returns a failure of the given kind.
     pub fn new(cause: Cause, message: impl std::fmt::Display) -> Failure {
         Failure {
             cause,

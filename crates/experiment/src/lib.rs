@@ -1,4 +1,5 @@
-//! One measurement of an app, and series of them: recorded runs, comparisons, races of settings.
+//! One measurement of an app, and series of measurements: recorded runs, comparisons, races of
+//! settings.
 //!
 //! Resolved [`Settings`] and a [`Context`] flow in; facts ([`record`]), a `comparison::Comparison`
 //! ([`compare`]) or the blocks that a search asks for ([`tune`]) flow out. Apps are started and

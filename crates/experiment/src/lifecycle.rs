@@ -1,5 +1,5 @@
-//! The life of a measurement, which runs, comparisons and races share: claim, reset, start, load;
-//! dropping the app stops it.
+//! Life of a measurement, shared by runs, comparisons and races: claim, reset, start, load;
+//! dropping the app stops the app.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -23,10 +23,10 @@ use crate::settings::Settings;
 use crate::undo;
 use crate::workspace::RunFolders;
 
-/// An app that runs already must answer within this time.
+/// Time limit for the first response of an already running app.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The kind of result that a claim is for.
+/// Kind of result to claim the project for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A run.
@@ -35,7 +35,7 @@ pub enum Purpose {
     Comparison,
 }
 
-/// The project's folder while nobody else may use it.
+/// Exclusive claim on the project's folder.
 pub struct ProjectLock {
     pub(crate) kept: Option<(Store, RunClaim)>,
     /// Why nothing can be kept there.
@@ -100,18 +100,18 @@ impl ProjectLock {
 /// What is measured.
 pub(crate) struct Subject<'a> {
     pub(crate) settings: &'a Settings,
-    /// Its name in messages, such as `B (puma -t 3:3)`; `None` where there is only one.
+    /// Name in messages, such as `B (puma -t 3:3)`; `None` for a single app.
     pub(crate) name: Option<String>,
-    /// The file of its output.
+    /// File for the app's output.
     pub(crate) log: Option<PathBuf>,
     /// Folders of the agent, when the app is watched from inside.
     pub(crate) folders: Option<&'a RunFolders>,
 }
 
-/// An app that is up; dropping it stops it and everything it started.
+/// A running app; dropping the value stops the app and all descendants.
 pub(crate) struct RunningApp {
     pub(crate) running: Running,
-    /// From the start until it was ready, seconds; `None` when it was up already.
+    /// Time from the start until readiness, seconds; `None` for an app running already.
     pub(crate) start_s: Option<f64>,
 }
 
@@ -131,7 +131,7 @@ impl Subject<'_> {
     }
 }
 
-/// Puts the data into its known state, without the agent.
+/// Resets the data to a known state, without the agent.
 pub(crate) fn reset(subject: &Subject<'_>, context: &Context) -> Result<(), Failure> {
     let settings = subject.settings;
     let (Some(spec), Some((command, limit))) = (&settings.start, &settings.before) else {
@@ -143,7 +143,7 @@ pub(crate) fn reset(subject: &Subject<'_>, context: &Context) -> Result<(), Fail
         .map_err(|error| subject.failure(error, "the data was reset"))
 }
 
-/// Starts the app, or takes the one that runs; refused ones are stopped again.
+/// Starts the app, or attaches to a running one; refused apps are stopped again.
 pub(crate) fn start(subject: &Subject<'_>, context: &Context) -> Result<RunningApp, Failure> {
     let begin = Instant::now();
     let settings = subject.settings;
@@ -171,7 +171,7 @@ pub(crate) fn start(subject: &Subject<'_>, context: &Context) -> Result<RunningA
 pub(crate) struct Load<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) scenario: &'a Scenario,
-    /// Hosts that the app may connect to while it is loaded.
+    /// Hosts to which the app may connect under load.
     pub(crate) allowed: &'a Allowed,
 }
 
@@ -209,8 +209,8 @@ const STORES: [&str; 5] = [
     "memcached",
 ];
 
-/// Returns the processes to sample: the generator, the app's, those of databases, and those of
-/// stores on this host.
+/// Returns the processes to sample: the generator, the app's, the databases' and the stores' on the
+/// local host.
 pub(crate) fn roles(app: &[u32], databases: &[u32]) -> Vec<(u32, ProcessRole)> {
     let of = |pids: &[u32], role| pids.iter().map(move |pid| (*pid, role)).collect::<Vec<_>>();
     let mut roles = vec![(std::process::id(), ProcessRole::Generator)];
@@ -221,7 +221,7 @@ pub(crate) fn roles(app: &[u32], databases: &[u32]) -> Vec<(u32, ProcessRole)> {
     roles
 }
 
-/// Returns the processes of all database servers on this host.
+/// Returns the processes of all database servers on the local host.
 pub(crate) fn database_processes() -> Vec<u32> {
     let names = Kind::ALL.map(Kind::processes).concat();
     capture::processes_named(&names)
@@ -232,7 +232,7 @@ pub(crate) fn last_words(tail: &[String]) -> &str {
     app_process::telling_line(tail).unwrap_or("none, it said nothing")
 }
 
-/// Informs the user of processes that could not be ended.
+/// Returns the message about processes still alive after the kill.
 pub(crate) fn left_over(label: &str, left: &[u32]) -> Option<Text> {
     (!left.is_empty()).then(|| {
         text!(

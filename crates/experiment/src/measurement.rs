@@ -51,7 +51,7 @@ pub(crate) struct Measurement {
     /// CPU time of the app's processes per answered request in the calm moments, milliseconds;
     /// `None` where unknown.
     pub(crate) cpu_ms: Option<f64>,
-    /// Resident memory of the app when the window began and when it ended, bytes.
+    /// Resident memory of the app at the begin and the end of the window, bytes.
     pub(crate) memory: Option<[u64; 2]>,
     pub(crate) disturbance: Disturbance,
     /// Mean duration of the calibration probe on a core; `None` where the cores cannot be watched.

@@ -1,4 +1,4 @@
-//! Who watches a measurement, and what ends it.
+//! Observers of a measurement, and the flag ending a measurement.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use words::Text;
 
 use crate::settings::Settings;
 
-/// A part of a recorded run that takes its time.
+/// A slow part of a recorded run.
 #[derive(Clone, Copy, Debug)]
 pub enum Phase<'a> {
-    /// This command puts the data into its known state.
+    /// The command resets the data to a known state.
     Reset(&'a CommandLine),
-    /// This command starts the app.
+    /// The command starts the app.
     Start(&'a CommandLine),
-    /// The app is loaded as these settings say.
+    /// The app is under the load of the settings.
     Load(&'a Settings),
-    /// The database is asked for its plans.
+    /// The database is asked for query plans.
     Explain,
     /// The app is stopped.
     Stop,
@@ -34,7 +34,7 @@ pub trait Observer: Send + Sync {
     /// Takes a line for the user; may be called from any thread.
     fn notice(&self, line: Text);
 
-    /// Takes a line that replaces the status before it.
+    /// Takes a line replacing the status before.
     fn status(&self, _line: Text) {}
 
     /// Removes the status line.
@@ -45,8 +45,7 @@ pub trait Observer: Send + Sync {
         Box::new(())
     }
 
-    /// Takes the requests that have ended since the last call; `passed` counts from the begin of
-    /// the load.
+    /// Takes the requests finished since the last call; `passed` counts from the begin of the load.
     fn loaded(&self, _exchanges: &[Exchange], _passed: Nanos) {}
 }
 

@@ -1,4 +1,4 @@
-//! Command lines that start Puma.
+//! Command lines of Puma.
 
 use app_process::CommandLine;
 
@@ -14,8 +14,8 @@ fn is_puma(word: &str) -> bool {
     word == "puma" || word.ends_with("/puma")
 }
 
-/// Returns Puma's command line with these flags, each with its value, in place of those it has;
-/// `None` when it names no Puma.
+/// Returns Puma's command line with the given flags, each with a value, replacing old ones; `None`
+/// for a command without Puma.
 pub fn with_flags(command: &str, flags: &[Vec<String>]) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
     let mut old = command.split_whitespace().peekable();

@@ -1,4 +1,4 @@
-//! A recorded run: the app is started, loaded and watched from inside, and its facts are kept.
+//! A recorded run: the app is started, loaded and observed from inside, and the facts are stored.
 //!
 //! In two steps, so that the program can look at the app between them: [`Prepared::new`] goes from
 //! a claimed folder to an app that is up, [`Prepared::measure`] from there to the facts.
@@ -29,7 +29,7 @@ use recorder::{Recorded, Recorder};
 
 pub(crate) use recorder::not_kept;
 
-/// An app that is up, and everything that its measurement needs.
+/// A running app, with everything needed for a measurement.
 pub struct Prepared<'a> {
     settings: &'a Settings,
     context: &'a Context,
@@ -40,19 +40,19 @@ pub struct Prepared<'a> {
     troubles: Vec<Trouble>,
 }
 
-/// A run that was measured.
+/// A measured run.
 pub struct Measured {
-    /// Its facts.
+    /// Facts of the run.
     pub recording: Recording,
-    /// Its number in the store; `None` when it could not be kept.
+    /// Number of the run in the store; `None` for a run not stored.
     pub number: Option<i64>,
-    /// Stacks that were sampled.
+    /// Sampled stacks.
     pub profile: ProfileCollector,
 }
 
 impl<'a> Prepared<'a> {
     /// Claims the folder, reads the flows, makes the run's folders, resets the data and starts the
-    /// app, in this order.
+    /// app, in the given order.
     ///
     /// # Errors
     /// The first of these that fails, or the user's interruption.
@@ -90,7 +90,7 @@ impl<'a> Prepared<'a> {
         Ok(())
     }
 
-    /// Loads the app and keeps its facts; the app is stopped on the way.
+    /// Loads the app and stores the facts; the app is stopped on the way.
     ///
     /// # Errors
     /// The load cannot be sent at all; whatever else goes wrong stands in the recording.
@@ -164,7 +164,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Runs the load to its end, to the user's interruption, or to the app's death.
+/// Runs the load to the regular end, to the user's interruption, or to the app's death.
 fn load(
     settings: &Settings,
     scenario: &Scenario,
@@ -190,7 +190,7 @@ fn load(
     })
 }
 
-/// Stops an app that may not be measured. Nothing of the run stays, since nobody asked for such a
+/// Stops an app refused before the measurement, and discards the run, since nobody asked for such a
 /// run.
 fn give_up(mut app: Running, writer: Option<RunWriter>, context: &Context) {
     let phase = context.observer.enter(Phase::Stop);

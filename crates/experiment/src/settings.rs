@@ -11,35 +11,35 @@ use scenario::{FlowSpec, Scenario};
 
 use crate::failure::Failure;
 
-/// Everything that a measurement needs to know.
+/// Resolved settings of a measurement.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The project: the folder of `.hakaru/`.
     pub project: PathBuf,
     /// The command whose part a run is; empty for `hakaru run`.
     pub part_of: &'static str,
-    /// How to start the app; `None` to attach to one that runs.
+    /// Description of the app to start; `None` to attach to a running one.
     pub start: Option<Spec>,
     /// Where the app answers.
     pub endpoint: Endpoint,
     /// The same as typed, for flows and the page.
     pub url: String,
-    /// The command that puts the app's data into its known state, and its time limit.
+    /// Command for resetting the app's data, with a time limit.
     pub before: Option<(CommandLine, Duration)>,
     /// Whether the agent is loaded.
     pub agent: bool,
-    /// Whether the agent samples stacks; only a single run does, since a series of them would be
-    /// slowed down for nothing.
+    /// Whether the agent samples stacks: only in a single run, since in a series sampling would
+    /// only slow requests down.
     pub profile: bool,
     /// What clients do; without flows the URL is requested.
     pub scenario: scenario::Spec,
     /// How hard, how long.
     pub plan: Plan,
-    /// Address of the app's database, where the user gave it.
+    /// Address of the app's database, as given by the user.
     pub database: Option<String>,
-    /// Connections that the app's pool may hold, where the user gave it.
+    /// Size of the app's connection pool, as given by the user.
     pub database_pool: Option<u32>,
-    /// Hosts other than this machine that are meant.
+    /// Hosts on other machines, allowed by the user.
     pub allowed: Allowed,
     /// What the command line said in place of the config file.
     pub typed: Typed,
@@ -81,8 +81,8 @@ impl Settings {
         lines.collect::<Vec<String>>().join("\n")
     }
 
-    /// Reads the flows anew: each reading has a run token of its own, so that no measurement
-    /// collides with what an earlier one posted.
+    /// Reads the flows, each time with a fresh run token, so no measurement collides with data
+    /// posted by an earlier one.
     pub(crate) fn read_scenario(&self) -> Result<Scenario, Failure> {
         let read = if self.scenario.flows.is_empty() {
             Scenario::single(&self.url)
@@ -108,7 +108,7 @@ impl Settings {
         folder.is_dir().then(|| folder.join(name))
     }
 
-    /// Returns the folder in which the app is started; empty for an app that runs already.
+    /// Returns the app's working directory; empty for an app running already.
     pub(crate) fn directory(&self) -> &Path {
         self.start
             .as_ref()
@@ -116,7 +116,7 @@ impl Settings {
     }
 }
 
-/// Sets a variable in place of what it held.
+/// Sets a variable, replacing an old value.
 pub fn set_variable(env: &mut Vec<(String, String)>, name: &str, value: &str) {
     env.retain(|(known, _)| known != name);
     env.push((name.to_owned(), value.to_owned()));

@@ -22,7 +22,7 @@ pub use race::Race;
 /// Requests simulated for each cell of the grid.
 const GRID_REPLAYED: u32 = 8_000;
 
-/// Returns the cell that was recorded.
+/// Returns the recorded cell.
 pub fn present(model: &Model) -> Cell {
     Cell {
         workers: model.recorded.workers,
@@ -42,8 +42,8 @@ pub fn aim(model: &Model, goal: Option<whatif::goal::Goal>) -> Aim {
     }
 }
 
-/// Returns the model under the load of these settings: a run that was kept may have had another one
-/// than the race will have.
+/// Returns the model under the load of `settings`: a stored run may have had a load other than the
+/// race's.
 pub fn under(mut model: Model, settings: &Settings) -> Model {
     let connections = settings.plan.connections;
     model.recorded.load = match settings.plan.pace {
@@ -61,8 +61,8 @@ pub fn under(mut model: Model, settings: &Settings) -> Model {
     model
 }
 
-/// Returns the cells of the grid up to these numbers of workers and threads; the present one is
-/// among them whatever the limits are.
+/// Returns the cells of the grid up to the given numbers of workers and threads, always including
+/// the present one.
 pub fn cells(model: &Model, workers_max: Option<u32>, threads_max: u32) -> Vec<Cell> {
     let recorded = &model.recorded;
     let workers_max = workers_max.unwrap_or(recorded.cores).max(1);
@@ -80,7 +80,7 @@ pub fn cells(model: &Model, workers_max: Option<u32>, threads_max: u32) -> Vec<C
     cells
 }
 
-/// Returns each cell with its prediction.
+/// Returns each cell with a prediction.
 pub fn grid(model: &Model, cells: Vec<Cell>) -> Vec<Candidate> {
     let candidate = |cell: Cell| {
         let setup = Setup {

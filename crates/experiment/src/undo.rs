@@ -1,4 +1,4 @@
-//! Changes that are not meant to stay, taken back even when an earlier Hakaru was killed.
+//! Temporary changes, undone even after an earlier Hakaru was killed.
 //!
 //! Each is written into the store before it is made, and struck out when it has been taken back.
 //! Whoever next claims the folder takes back what is still written down: the claim shows that its
@@ -14,7 +14,7 @@ use words::{Text, text};
 use crate::observer::Context;
 use crate::workspace::database;
 
-/// Beginning of the names of everything temporary, so that nothing else is ever removed.
+/// Prefix in the names of all temporary things, so nothing else is ever removed.
 pub(crate) const PREFIX: &str = "hakaru-";
 
 /// A change to take back.
@@ -24,16 +24,16 @@ pub(crate) enum Undo {
     Folder(PathBuf),
     /// A git worktree.
     Worktree { repository: PathBuf, tree: PathBuf },
-    /// A scratch database on the configured server, by its name.
+    /// A scratch database on the configured server, by name.
     ScratchDatabase(String),
     /// An index in the app's own database.
     Index(Index),
-    /// A changed schema of the app's own database: the schema as it was.
+    /// A changed schema of the app's own database: the original schema.
     Schema(String),
 }
 
 impl Undo {
-    /// Returns the kind and the object as the store keeps them; never a secret.
+    /// Returns the kind and the object in the store's form; never a secret.
     fn stored(&self) -> (&'static str, String) {
         match self {
             Undo::Folder(path) => ("folder", path.display().to_string()),
@@ -87,7 +87,7 @@ impl Undo {
     }
 }
 
-/// A change that is written down, and taken back when this is dropped.
+/// A recorded change, undone on drop.
 pub(crate) struct Undoing {
     project: PathBuf,
     undo: StoredUndo,
@@ -114,7 +114,7 @@ impl Undoing {
         })
     }
 
-    /// Strikes the change out: from now on it is meant to stay.
+    /// Deletes the record of a change, which is to stay from now on.
     pub(crate) fn keep(mut self) {
         self.done = true;
         if let Ok(store) = Store::open(&self.project) {
@@ -203,7 +203,7 @@ fn remove_folder(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Also when the folder is gone already: then git only forgets it.
+/// Removes a worktree; for a folder gone already, only git's entry.
 fn remove_worktree(repository: &Path, tree: &Path) -> Result<(), String> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git")

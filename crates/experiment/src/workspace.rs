@@ -1,5 +1,4 @@
-//! Places in which an app is measured: private folders, copies and worktrees of its folder,
-//! databases to experiment on.
+//! Workspaces of measured apps: private folders, copies and worktrees, databases to experiment on.
 
 pub(crate) mod copies;
 pub(crate) mod database;

@@ -1,4 +1,4 @@
-//! Measurements of a server in this process: no program, no terminal.
+//! Measurements of a server in the test's own process: no program, no terminal.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -52,7 +52,7 @@ fn watched() -> (Context, Arc<Notes>) {
     (context, notes)
 }
 
-/// A server that answers every request at once; its address.
+/// Starts a server with an immediate response to every request; returns the address.
 fn server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("its address");

@@ -1,4 +1,4 @@
-//! What the answers of a load have in common, told from a sample of their heads and bodies.
+//! Common facts of a load's responses, from a sample of heads and bodies.
 //!
 //! The hot path pays a count per request. Only the first answers of a line and one in sixteen later
 //! are looked at: their headers, and, for a GET, whether another user got the same body from the
@@ -11,19 +11,20 @@ use std::hash::Hasher;
 use fnv::FnvHasher;
 use recording::{AnswerFacts, TextId};
 
-/// The first answers of a line that are looked at; behind them, one in [`SAMPLE_EVERY`].
+/// Number of first responses of a line to examine; then one in [`SAMPLE_EVERY`].
 const SAMPLE_FIRST: u64 = 16;
 const SAMPLE_EVERY: u64 = 16;
-/// Lines with one status each that a thread tells of.
+/// Greatest number of pairs of line and status in the facts of a thread.
 const FACTS_MAX: usize = 4_096;
-/// URLs of one line whose bodies are compared: a path that takes parameters may have any number.
+/// Greatest number of URLs of one line with compared bodies: a path with parameters may have any
+/// number.
 const URLS_PER_LINE_MAX: usize = 8;
 /// URLs of all lines.
 const URLS_MAX: usize = 16_384;
-/// Bytes of a body that are compared, so that a large one costs the generator 0.3 ms at most.
+/// Bytes of a body to compare, so a large one costs the generator 0.3 ms at most.
 const BODY_BYTES_COMPARED: u64 = 256 * 1024;
 
-/// Hash of the length and the first bytes of a body (FNV-1a, 64 bits), taken while it comes in.
+/// Hash of the length and the first bytes of a body (FNV-1a, 64 bits), computed while reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BodyHash {
     hash: u64,
@@ -48,10 +49,10 @@ struct FirstAnswer {
     body: BodyHash,
 }
 
-/// The credentials of a request that has none.
+/// Hash of the credentials of a request without any.
 const ANONYMOUS: u64 = 0;
 
-/// An answer that is looked at, with its request.
+/// A sampled response, with the request.
 pub(crate) struct Seen<'a> {
     pub(crate) line: TextId,
     pub(crate) connection: u32,
@@ -121,7 +122,8 @@ impl Answers {
         }
     }
 
-    /// Whether the body is that of the first answer to the same URL, if another user got that one.
+    /// Returns whether the body equals the first response of the same URL, when another user got
+    /// the first.
     fn same_as_first(&mut self, seen: &Seen<'_>) -> Option<bool> {
         let body = seen.body?;
         let target = seen.request.strip_prefix(b"GET ")?;
@@ -162,7 +164,7 @@ impl Answers {
         }
     }
 
-    /// All of it in the order of the lines, and the texts it names.
+    /// Returns all facts in the order of the lines, and the texts named.
     pub(crate) fn into_parts(self) -> (Vec<AnswerFacts>, Vec<(TextId, String)>) {
         let mut facts: Vec<AnswerFacts> = self.facts.into_values().collect();
         facts.sort_by_key(|facts| (facts.line, facts.status));
@@ -233,7 +235,7 @@ fn take_header(
     }
 }
 
-/// Header fields of a request as it was sent.
+/// Returns the header fields of a request as sent.
 fn fields(request: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     request
         .split(|byte| *byte == b'\n')

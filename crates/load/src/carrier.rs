@@ -1,4 +1,4 @@
-//! A socket with a connection of HTTP/2 on it, which several users share.
+//! A socket with an HTTP/2 connection, shared by several users.
 
 use std::io::{self, Read, Write};
 
@@ -12,11 +12,11 @@ use crate::tls::TlsClient;
 /// One connection of HTTP/2.
 #[derive(Debug)]
 pub(crate) struct Carrier {
-    /// Which users it carries: those of one number.
+    /// Number of the group of users on the connection.
     pub(crate) group: usize,
     /// There when the connection stands.
     pub(crate) session: Option<Session>,
-    /// When it was wished for, and when it stood, TLS not included.
+    /// Start and end of connecting, TLS not included.
     pub(crate) wished: Timestamp,
     pub(crate) connected: Option<Timestamp>,
     stream: Stream,
@@ -29,7 +29,7 @@ pub(crate) enum Read2 {
     /// Nothing more to read now.
     Pending,
     Closed,
-    /// The server did something that ends the connection.
+    /// The server broke the protocol, which ends the connection.
     Broken(&'static str),
 }
 
@@ -90,7 +90,7 @@ impl Carrier {
         self.session.as_ref().is_some_and(waits) || self.stream.holds_back()
     }
 
-    /// Hands as much of what gathered to the kernel as it takes now.
+    /// Writes as many of the gathered bytes as the kernel accepts now.
     pub(crate) fn write(&mut self) -> io::Result<()> {
         let Some(session) = &mut self.session else {
             return Ok(());
@@ -145,7 +145,8 @@ impl Carrier {
         }
     }
 
-    /// Tells the server why the connection ends, if the socket takes that at once.
+    /// Sends the server the reason for the end of the connection, if the socket accepts the bytes
+    /// at once.
     fn part(&mut self, broken: Broken) -> Read2 {
         if let Some(session) = &mut self.session {
             session.say_goodbye(broken);

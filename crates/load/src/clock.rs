@@ -15,17 +15,16 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 const TICK: Nanos = Nanos(10_000_000);
 
 thread_local! {
-    /// CPU of this thread's kernel workers by their number. What one used still counts when it is
-    /// gone.
+    /// CPU of the kernel workers of a thread, by number; ended workers still count.
     static WORKERS: RefCell<BTreeMap<String, Nanos>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Now, on the clock that the agent inside the app uses too.
+/// Returns the current time, on the clock used by the agent inside the app too.
 pub fn now() -> Timestamp {
     Timestamp::from_monotonic_nanos(nanos(clock_gettime(ClockId::Monotonic)))
 }
 
-/// How often a wait looks at whether it was called off.
+/// Interval of checks for cancellation during a wait.
 const LOOK: Nanos = Nanos(50_000_000);
 
 /// Waits until then, or until `stop` is set.
@@ -38,8 +37,8 @@ pub(crate) fn wait_until(then: Timestamp, stop: &AtomicBool) {
     }
 }
 
-/// CPU time of the calling thread since it started, with that of the workers that the kernel
-/// started for its io_uring, if any.
+/// Returns the CPU time of the calling thread since the start, including the kernel's io_uring
+/// workers of the thread.
 pub(crate) fn thread_cpu() -> Nanos {
     let own = Nanos(nanos(clock_gettime(ClockId::ThreadCPUTime)));
     own + WORKERS.with_borrow_mut(|workers| {
@@ -48,7 +47,7 @@ pub(crate) fn thread_cpu() -> Nanos {
     })
 }
 
-/// They are threads of this process, named after the thread that they work for.
+/// Updates the CPU time of the workers: threads of the process, each named after the thread served.
 fn look_at_workers(known: &mut BTreeMap<String, Nanos>) {
     let name = format!("iou-wrk-{}", gettid().as_raw_pid());
     let tasks = fs::read_dir("/proc/self/task")
@@ -65,7 +64,7 @@ fn look_at_workers(known: &mut BTreeMap<String, Nanos>) {
     }
 }
 
-/// CPU by the line of a task that has this name.
+/// Returns the CPU time in the `stat` line of a task with the given name.
 fn worker_cpu(stat: &str, name: &str) -> Option<Nanos> {
     let (head, fields) = stat.rsplit_once(')')?;
     let (_, own) = head.split_once('(')?;

@@ -1,4 +1,4 @@
-//! One connection with the user behind it, and the request it has in hand.
+//! One connection with a user, and the request in hand.
 
 mod messages;
 
@@ -15,7 +15,7 @@ use crate::web_socket::WebSocket;
 
 pub(crate) use messages::Source;
 
-/// A connection, open or not, and its user.
+/// A connection, open or not, and the user.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) user: User,
@@ -23,14 +23,14 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     pub(crate) request: Request,
     pub(crate) reader: AnswerReader,
-    /// Since when it has no request in hand.
+    /// Start of the time without a request in hand.
     pub(crate) free_since: Timestamp,
-    /// How the WebSocket ended while its user did nothing, until the next step finds that out.
+    /// Outcome of a WebSocket lost while the user was idle, until the next step reports the loss.
     pub(crate) lost: Option<Box<(Outcome, String)>>,
-    /// In HTTP/2, the number of the connection that its request has a stream on.
+    /// In HTTP/2, the number of the connection with the request's stream.
     pub(crate) on_carrier: Option<usize>,
     stream: Option<Stream>,
-    /// There from the answer that opens it until the connection is closed.
+    /// WebSocket, from the opening response until the connection is closed.
     web_socket: Option<Box<WebSocket>>,
     body_bytes_max: u64,
     out: Vec<u8>,
@@ -40,9 +40,9 @@ pub(crate) struct Connection {
 /// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Has no request in hand, or only one that is not due yet.
+    /// Without a request in hand, or with one not due yet.
     Free,
-    /// Has a request in hand and waits for its connection.
+    /// With a request in hand, waiting for the connection.
     Connecting,
     /// Has handed at least a part of the request to the kernel.
     InFlight,
@@ -56,20 +56,19 @@ pub(crate) struct Request {
     pub(crate) sent: Timestamp,
     pub(crate) line: TextId,
     pub(crate) step: u32,
-    /// What it goes over.
+    /// Transport of the request.
     pub(crate) over: Over,
-    /// Whether its answer is looked at for [`recording::AnswerFacts`].
+    /// Whether the response is examined for [`recording::AnswerFacts`].
     pub(crate) sampled: bool,
-    /// Whether its connection stood ready when it was due, so that being late is the generator's
-    /// doing.
+    /// Whether a connection stood ready at the due time, so lateness is the generator's fault.
     pub(crate) was_free: bool,
-    /// When a connection for it was wished for.
+    /// Time at which a connection was requested.
     pub(crate) wished: Timestamp,
     /// When the connection stood, TLS not included.
     pub(crate) connected: Option<Timestamp>,
-    /// When it is given up.
+    /// Time at which the request is given up.
     pub(crate) deadline: Timestamp,
-    /// How often it was sent again because a server had not taken it.
+    /// Number of repeated sends of a request not taken by a server.
     pub(crate) sent_again: u8,
 }
 
@@ -82,7 +81,7 @@ pub(crate) enum Reading {
     Complete,
     /// Closed or reset by the other side.
     Closed,
-    /// The other side has said that it closes a WebSocket.
+    /// The other side has announced the end of a WebSocket.
     Goodbye,
     /// What came cannot be an answer.
     Bad(&'static str),
@@ -123,7 +122,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether the connection that was begun stands now.
+    /// Returns whether the begun connection is established now.
     pub(crate) fn connected(&self) -> io::Result<bool> {
         match &self.stream {
             Some(stream) => stream.is_connected(),
@@ -131,12 +130,12 @@ impl Connection {
         }
     }
 
-    /// Whether there is TLS on it.
+    /// Returns whether the connection has TLS.
     pub(crate) fn is_tls(&self) -> bool {
         self.stream.as_ref().is_some_and(Stream::is_tls)
     }
 
-    /// Goes on with the TLS handshake, if there is TLS; whether nothing of it is left to do.
+    /// Continues the TLS handshake, if any; returns whether nothing is left to do.
     pub(crate) fn shake_hands(&mut self) -> io::Result<bool> {
         match &mut self.stream {
             Some(stream) => stream.shake_hands(),
@@ -157,7 +156,7 @@ impl Connection {
         self.stream = None;
     }
 
-    /// An empty buffer for the next request, with its user beside it.
+    /// Returns the user and an empty buffer for the next request.
     pub(crate) fn new_request(&mut self) -> (&mut User, &mut Vec<u8>) {
         match self.web_socket {
             // Not all of a pong may have gone out yet.
@@ -168,7 +167,7 @@ impl Connection {
         (&mut self.user, &mut self.out)
     }
 
-    /// The request as rendered; of a message, its line and what it says.
+    /// Returns the rendered request; of a message, the line and the text.
     pub(crate) fn request_bytes(&self) -> &[u8] {
         match self.request.over {
             Over::Http | Over::Upgrade => &self.out,
@@ -182,7 +181,7 @@ impl Connection {
         self.written == self.out.len() && !holds_back
     }
 
-    /// Hands as much of the request to the kernel as it takes now.
+    /// Writes as much of the request as the kernel accepts now.
     pub(crate) fn write(&mut self) -> io::Result<()> {
         let Some(stream) = &mut self.stream else {
             return Err(io::ErrorKind::NotConnected.into());

@@ -1,4 +1,4 @@
-//! One example of each kind of failed request, with its secrets taken out.
+//! One example of each kind of failed request, without secrets.
 
 use recording::{Failure, Outcome, TextId};
 
@@ -33,7 +33,7 @@ pub(crate) struct Failed<'a> {
 }
 
 impl Failures {
-    /// Counts a failure; the first of its kind becomes the example.
+    /// Counts a failure; the first of a kind becomes the example.
     pub(crate) fn count(&mut self, failed: &Failed<'_>) {
         let reason_kind = reason_kind(failed.reason);
         match self.position(failed.step, failed.outcome, reason_kind) {
@@ -79,7 +79,7 @@ impl Failures {
     }
 }
 
-/// Adds up the failures of several generators as those of threads, by place, outcome and kind of
+/// Merges the failures of several generators, as of several threads, by place, outcome and kind of
 /// reason; the most frequent first.
 pub fn merged_failures(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
     let (mut all, mut places) = (Failures::default(), Vec::<String>::new());
@@ -98,8 +98,8 @@ pub fn merged_failures(failures: impl Iterator<Item = Failure>) -> Vec<Failure> 
     all.into_vec()
 }
 
-/// A reason without what differs from case to case: it begins with the flow's line, or says all in
-/// one sentence without a colon.
+/// Returns the constant part of a reason: up to the first colon, which is the flow's line, or a
+/// whole sentence without a colon.
 fn reason_kind(reason: &str) -> &str {
     reason.split(':').next().unwrap_or("")
 }

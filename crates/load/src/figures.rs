@@ -1,4 +1,4 @@
-//! What a load adds up while it runs, in a memory that does not grow with the number of requests.
+//! Sums of a running load, in memory independent of the number of requests.
 //!
 //! Each thread has figures of its own, which are merged once, at the end; and every second (or
 //! whatever length was asked for) it hands over what belonged to that second, as an [`Interval`].
@@ -28,15 +28,15 @@ pub struct Figures {
     pub connecting: Histogram<u64>,
     /// From the connection to the end of the TLS handshake.
     pub handshakes: Histogram<u64>,
-    /// Requests by how they ended.
+    /// Requests by outcome.
     pub outcomes: Outcomes,
-    /// Answers by status.
+    /// Responses by status.
     pub statuses: Statuses,
-    /// Complete answers that came before the window's end.
+    /// Complete responses received before the window's end.
     pub in_time: u64,
     /// Bytes of answers' bodies.
     pub body_bytes: u64,
-    /// Requests that were due before the window: the warm-up.
+    /// Requests due before the window: the warm-up.
     pub warmup: u64,
     /// The same for each step of the scenario, by flow and entry.
     pub steps: Vec<StepFigures>,
@@ -47,7 +47,7 @@ pub struct Figures {
 pub struct StepFigures {
     /// Flow in the high 16 bits, entry in the low 16.
     pub step: u32,
-    /// Requests by how they ended.
+    /// Requests by outcome.
     pub outcomes: Outcomes,
     /// As [`Figures::latency`], with two digits.
     pub latency: Histogram<u64>,
@@ -63,15 +63,15 @@ pub struct Interval {
     pub latency: Histogram<u64>,
     /// As [`Figures::lateness`].
     pub lateness: Histogram<u64>,
-    /// Requests that ended in it, by how.
+    /// Requests ended in the interval, by outcome.
     pub outcomes: Outcomes,
-    /// Answers by status.
+    /// Responses by status.
     pub statuses: Statuses,
     /// Bytes of answers' bodies.
     pub body_bytes: u64,
     /// CPU time of the load's threads.
     pub cpu: Nanos,
-    /// Requests under way at its end.
+    /// Requests under way at the interval's end.
     pub in_flight: u64,
 }
 
@@ -83,7 +83,7 @@ pub struct Outcomes([u64; Outcome::ALL.len()]);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statuses(Vec<(u16, u64)>);
 
-/// One request that ended, for the figures.
+/// A finished request, as counted in the figures.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     pub(crate) step: u32,
@@ -91,14 +91,14 @@ pub(crate) struct Ended {
     pub(crate) status: u16,
     pub(crate) latency: Nanos,
     pub(crate) service: Nanos,
-    /// Where a connection stood ready when it was due.
+    /// Due to sent, for requests with a connection ready at the due time.
     pub(crate) lateness: Option<Nanos>,
     pub(crate) body_bytes: u64,
 }
 
 impl Ended {
-    /// Whether its times say something about the server: it was answered, or took at least that
-    /// long.
+    /// Returns whether the request's times describe the server: the request was answered, or had no
+    /// response in all the time.
     fn has_latency(&self) -> bool {
         self.outcome.was_answered()
             || matches!(self.outcome, Outcome::TimedOut | Outcome::Unanswered)
@@ -106,7 +106,7 @@ impl Ended {
 }
 
 impl Figures {
-    /// Empty ones, for these steps.
+    /// Returns empty figures for `steps`.
     pub fn new(steps: &[u32]) -> Figures {
         let step = |step: &u32| StepFigures {
             step: *step,
@@ -221,12 +221,12 @@ impl Outcomes {
         self.0.iter().sum()
     }
 
-    /// Requests that got a complete answer, good or not.
+    /// Returns the number of requests with a complete response, good or not.
     pub fn answered(&self) -> u64 {
         self.sum(Outcome::was_answered)
     }
 
-    /// Requests that failed: neither well nor still under way.
+    /// Returns the number of failed requests: neither ok nor still under way.
     pub fn failed(&self) -> u64 {
         self.sum(|outcome| !matches!(outcome, Outcome::Ok | Outcome::Unanswered))
     }
@@ -241,7 +241,7 @@ impl Outcomes {
         self.add_many(outcome, 1);
     }
 
-    /// Counts so many requests that ended the same way.
+    /// Counts `more` requests with the same outcome.
     pub fn add_many(&mut self, outcome: Outcome, more: u64) {
         self.0[outcome as usize] += more;
     }
@@ -282,7 +282,7 @@ impl Statuses {
     }
 }
 
-/// A histogram that takes memory only as far as its largest value needs.
+/// Returns a histogram with memory growing only as far as the largest value needs.
 fn growing(digits: u8) -> Histogram<u64> {
     let mut histogram = Histogram::new(digits).expect("digits from 1 to 5 are allowed");
     histogram.auto(true);

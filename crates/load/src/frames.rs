@@ -1,11 +1,10 @@
-//! Reads a server's WebSocket frames from bytes as they come (RFC 6455, section 5), without a
-//! socket.
+//! Reads a server's WebSocket frames from bytes in pieces (RFC 6455, section 5), without a socket.
 //!
 //! Bytes go in by [`FrameReader::feed`] in pieces of any size. A message is joined from its
 //! fragments; control frames may come between them. What the standard forbids is refused, and
 //! nothing is kept beyond the limit.
 
-/// Kinds of frames, by their numbers.
+/// Opcodes of frames.
 const CONTINUATION: u8 = 0;
 const TEXT: u8 = 1;
 const BINARY: u8 = 2;
@@ -21,10 +20,10 @@ const CONTROL_BYTES_MAX: u64 = 125;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadFrame(pub(crate) &'static str);
 
-/// Something that is complete.
+/// A completed item of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// [`FrameReader::message`] has it.
+    /// A message, returned by [`FrameReader::message`].
     Message,
     /// [`FrameReader::control`] has what must be sent back.
     Ping,
@@ -41,7 +40,8 @@ pub(crate) struct FrameReader {
     head_len: usize,
     /// The frame whose payload comes.
     frame: Option<Frame>,
-    /// Whether the message that has begun, and whose last frame did not come yet, is text.
+    /// Whether the begun message, with the last frame still to come, is text; `None` between
+    /// messages.
     open: Option<bool>,
     message: Vec<u8>,
     control: Vec<u8>,
@@ -51,7 +51,7 @@ pub(crate) struct FrameReader {
 struct Frame {
     kind: u8,
     last: bool,
-    /// Bytes of its payload that are still to come.
+    /// Bytes of the payload still to come.
     left: u64,
 }
 
@@ -74,8 +74,8 @@ impl FrameReader {
         }
     }
 
-    /// Takes bytes up to the end of the first thing that is complete; how many, and what it is.
-    /// Without one, all were taken.
+    /// Takes bytes up to the end of the first complete event; returns the number taken and the
+    /// event. Without one, all were taken.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<(usize, Option<Event>), BadFrame> {
         let mut taken = 0;
         loop {
@@ -114,12 +114,12 @@ impl FrameReader {
         }
     }
 
-    /// The message that came last; valid until more bytes are taken.
+    /// Returns the last message; valid until more bytes are taken.
     pub(crate) fn message(&self) -> &[u8] {
         &self.message
     }
 
-    /// Payload of the control frame that came last.
+    /// Returns the payload of the last control frame.
     pub(crate) fn control(&self) -> &[u8] {
         &self.control
     }
@@ -182,7 +182,7 @@ impl FrameReader {
     }
 }
 
-/// The frame that `head` begins, when all of the head is there.
+/// Returns the frame begun by `head`, when all of the head is there.
 fn parse_head(head: &[u8]) -> Result<Option<Frame>, BadFrame> {
     let [first, second, rest @ ..] = head else {
         return Ok(None);
@@ -219,7 +219,7 @@ fn parse_head(head: &[u8]) -> Result<Option<Frame>, BadFrame> {
     }))
 }
 
-/// Whether a close frame may say that (RFC 6455, 5.5.1 and 7.4).
+/// Checks whether a close frame may have the payload (RFC 6455, 5.5.1 and 7.4).
 fn check_close(payload: &[u8]) -> Result<(), BadFrame> {
     let Some((code, reason)) = payload.split_first_chunk::<2>() else {
         return match payload {

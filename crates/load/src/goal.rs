@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 
 use crate::measure::Measured;
 
-/// An expectation: a figure, how it is compared, and the limit.
+/// An expectation: a figure, a relation, and the limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
     figure: Figure,
@@ -21,9 +21,9 @@ pub struct Goal {
 pub struct GoalResult {
     /// The expectation as written.
     pub text: String,
-    /// The figure as it came, with its unit; nothing when no request told it.
+    /// Measured figure, with a unit; nothing when no request gave one.
     pub came: Option<String>,
-    /// Whether it held. A figure that is not known does not.
+    /// Whether the goal held; a goal with an unknown figure did not.
     pub held: bool,
 }
 
@@ -75,12 +75,12 @@ impl Goal {
         text.split(',').map(Goal::parse).collect()
     }
 
-    /// Whether it is about failed requests.
+    /// Returns whether the goal is about failed requests.
     pub fn is_about_errors(&self) -> bool {
         matches!(self.figure, Figure::Errors | Figure::ErrorShare)
     }
 
-    /// Holds it against what was measured.
+    /// Compares the goal with a measurement.
     pub fn check(&self, measured: &Measured) -> GoalResult {
         let came = self.figure.of(measured);
         GoalResult {
@@ -98,7 +98,8 @@ impl fmt::Display for Goal {
 }
 
 impl Figure {
-    /// Its value: nanoseconds, a count, a share of one, or a number a second.
+    /// Returns the value of the figure: nanoseconds, a count, a share of one, or a number per
+    /// second.
     fn of(self, measured: &Measured) -> Option<f64> {
         let figures = &measured.figures;
         let outcomes = &figures.outcomes;
@@ -222,8 +223,8 @@ mod tests {
     use super::*;
     use crate::figures::{Ended, Figures};
 
-    /// 100 requests in a second that took 1 to 100 ms from due, all sent 1 ms late; the last one
-    /// failed.
+    /// Returns 100 requests in one second, with 1 to 100 ms from due, all sent 1 ms late; the last
+    /// one failed.
     fn measured() -> Measured {
         let mut figures = Figures::new(&[0]);
         for ms in 1..=100 {

@@ -1,4 +1,4 @@
-//! Reads HTTP/1 answers from bytes as they come, without a socket.
+//! Reads HTTP/1 responses from bytes in pieces, without a socket.
 //!
 //! Bytes go in by [`AnswerReader::feed`] in pieces of any size. The head is kept whole; of the body
 //! only as much as the caller asked for, the rest is counted. Buffers are reused from answer to
@@ -19,13 +19,13 @@ use crate::answers::BodyHash;
 
 pub(crate) use fields::{Head, check_field};
 
-/// The status of an answer that ends HTTP on its connection.
+/// Status of a response which ends HTTP on the connection.
 const SWITCHING: u16 = 101;
 /// Headers an answer may have.
 const HEADERS_MAX: usize = 128;
-/// Bytes that are tried for a head at a time, so that the body behind it is not copied for nothing.
+/// Bytes parsed for a head at a time, so the body behind is not copied for nothing.
 const HEAD_STEP_BYTES: usize = 2048;
-/// Longest line with the length of a chunk and its extensions, and longest trailer.
+/// Longest line with the length of a chunk and extensions, and longest trailer.
 const CHUNK_LINE_BYTES_MAX: u32 = 16 * 1024;
 
 /// Limits on what is read.
@@ -44,13 +44,13 @@ pub(crate) struct BadAnswer(pub(crate) &'static str);
 pub(crate) struct AnswerReader {
     limits: Limits,
     state: State,
-    /// The head as far as it came. While [`AnswerReader::last`] is there and no byte of an answer
-    /// came yet, that of the last answer.
+    /// Head as far as read; while [`AnswerReader::last`] is there and no byte of a new response was
+    /// read, the head of the last response.
     head: Vec<u8>,
     headers: Vec<HeaderSpan>,
     /// What the last head meant.
     last: Option<Meaning>,
-    /// What the last head came as, where that was HTTP/2.
+    /// Field block of the last head, in HTTP/2.
     block: Vec<u8>,
     status: u16,
     minor_version: u8,
@@ -144,18 +144,18 @@ impl AnswerReader {
         self.body_hash = compared.then(BodyHash::default);
     }
 
-    /// Lets the answer that is awaited end HTTP on its connection.
+    /// Allows the expected response to end HTTP on the connection.
     pub(crate) fn allow_upgrade(&mut self) {
         self.upgrades = true;
     }
 
-    /// Whether the answer has ended HTTP on its connection.
+    /// Returns whether the response has ended HTTP on the connection.
     pub(crate) fn has_upgraded(&self) -> bool {
         self.upgrades && self.status == SWITCHING
     }
 
-    /// Takes bytes; returns how many belonged to this answer. Fewer than given only when it is
-    /// complete.
+    /// Takes bytes; returns the number belonging to the current response, fewer than given only
+    /// when the response is complete.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<usize, BadAnswer> {
         let mut taken = 0;
         while taken < bytes.len() && self.state != State::Done {
@@ -202,17 +202,17 @@ impl AnswerReader {
         self.state == State::Done
     }
 
-    /// Whether the connection can carry another request after this answer.
+    /// Returns whether the connection can carry another request after the response.
     pub(crate) fn keeps_alive(&self) -> bool {
         self.keep_alive
     }
 
-    /// Length of the body, the part that was not kept included.
+    /// Returns the length of the body, including the part not stored.
     pub(crate) fn body_bytes(&self) -> u64 {
         self.body_bytes
     }
 
-    /// The hash of the body, where it was asked for.
+    /// Returns the hash of the body, where requested.
     pub(crate) fn body_hash(&self) -> Option<BodyHash> {
         self.body_hash
     }
@@ -257,8 +257,7 @@ impl AnswerReader {
         self.headers.clear();
     }
 
-    /// Takes a head that is the same as the last one; otherwise forgets the last one and takes
-    /// nothing.
+    /// Takes a head equal to the last one; otherwise forgets the last one and takes nothing.
     fn feed_known_head(&mut self, last: Meaning, bytes: &[u8]) -> usize {
         if last.is_head_request != self.is_head_request || !bytes.starts_with(&self.head) {
             self.forget_head();
@@ -312,7 +311,7 @@ impl AnswerReader {
         Ok(some.len() - behind)
     }
 
-    /// Parses the head if all of it is there; returns its length.
+    /// Parses the head if complete; returns the length.
     fn parse_head(&mut self) -> Result<Option<usize>, BadAnswer> {
         let mut room = [const { MaybeUninit::uninit() }; HEADERS_MAX];
         let mut response = httparse::Response::new(&mut []);

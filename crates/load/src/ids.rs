@@ -10,20 +10,22 @@ use recording::{Nanos, RequestId, Timestamp};
 
 use crate::plan::Numbered;
 
-/// The part of a number that counts; above it stand the bits of the run.
+/// Low bits of a number, used for counting; the run's bits stand above.
 const COUNT_MASK: u64 = (1 << 40) - 1;
 /// Time over which the rate of requests is counted.
 const WINDOW: Nanos = Nanos(500_000_000);
-/// The same at first, and then twice as long each time: ten thousand records in the first half
-/// second may be more than whoever reads them on a busy host keeps up with.
+/// Length of the first window, doubled each time: ten thousand records in the first half second may
+/// be more than a reader on a busy host can follow.
 const WINDOW_FIRST: Nanos = Nanos(50_000_000);
-/// More numbered requests than this many times as many as wanted are halved; fewer than so many are
-/// doubled. More than a factor of two lies between, so that neither calls for the other.
+/// Ratio of numbered to wanted requests from which the share is halved, and the ratio below which
+/// the share is doubled. More than a factor of two lies between, so that neither calls for the
+/// other.
 const TOO_MANY: f64 = 1.5;
 const TOO_FEW: f64 = 0.6;
-/// One request in a million: no server answers so many that fewer are wanted.
+/// Greatest number of halvings, one request in a million: no server is fast enough to need more.
 const HALVINGS_MAX: u32 = 20;
-/// Any bits: the pacer takes the plan's seed itself, and its distances must not go with the draws.
+/// Constant mixed into the seed: the pacer uses the plan's seed unchanged, and distances must be
+/// independent of the draws.
 const SEED_BITS: u64 = 0x4861_6b61_7275_0000;
 
 /// The numbers of one thread's requests.
@@ -35,9 +37,9 @@ pub(crate) struct Ids {
     thinning: Thinning,
 }
 
-/// Draws the requests that carry a number.
+/// Random selection of requests with a number.
 struct Thinning {
-    /// Wanted of this thread in a second; `None` where the share is given.
+    /// Wanted numbers of the thread per second; `None` for a given share.
     per_second: Option<f64>,
     /// One request in `1 << halvings` carries a number.
     halvings: u32,
@@ -77,7 +79,7 @@ impl Ids {
         }
     }
 
-    /// The number of the next request, which is due at `due`; zero where it carries none.
+    /// Returns the number of the next request, due at `due`; zero for a request without one.
     pub(crate) fn next(&mut self, due: Timestamp) -> RequestId {
         self.begun += 1;
         if !self.thinning.draws(due) {
@@ -105,7 +107,7 @@ impl Thinning {
         self.halvings == 0 || self.random.u64(..) >> (u64::BITS - self.halvings) == 0
     }
 
-    /// Chooses the share for that many requests a second.
+    /// Chooses the share for a rate in requests per second.
     fn settle(&mut self, rate: f64) {
         let Some(wanted) = self.per_second else {
             return;

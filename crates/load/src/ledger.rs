@@ -1,4 +1,4 @@
-//! What one thread writes down: every exchange or their sums, and what is added up to the end.
+//! Records of one thread: every exchange or the sums, and totals for the end.
 
 use recording::{Exchange, Nanos, Outcome, TextId, Timestamp, Window};
 use scenario::{Scenario, Tally};
@@ -26,16 +26,16 @@ pub(crate) struct Share {
     pub(crate) checks_failed: u64,
     pub(crate) answers: Answers,
     pub(crate) figures: Option<Box<Figures>>,
-    /// When it stopped sending before its time.
+    /// Time of an early end of sending.
     pub(crate) stopped_at: Option<Timestamp>,
 }
 
 /// What is kept of requests.
 #[derive(Debug)]
 pub(crate) enum Book {
-    /// Each of them, for a recording.
+    /// Each exchange, for a recording.
     Notes(Notes),
-    /// Their sums only.
+    /// Sums only.
     Tables(Box<Tables>),
 }
 
@@ -57,19 +57,19 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// The same with examples of failures that show their bodies, or do not.
+    /// Returns the ledger with a setting for bodies in examples of failures.
     #[must_use]
     pub(crate) fn keeping(mut self, shown: Shown) -> Self {
         self.share.failures.shown = shown;
         self
     }
 
-    /// Whether exchanges are told apart, so that each needs a number of its own.
+    /// Returns whether exchanges are distinguished, so each needs a number.
     pub(crate) fn keeps_exchanges(&self) -> bool {
         matches!(self.book, Book::Notes(_))
     }
 
-    /// The name of a request line that was never sent.
+    /// Returns the name of a request line which was never sent.
     pub(crate) fn name_line(&mut self, line: &str) -> TextId {
         match &mut self.book {
             Book::Notes(notes) => notes.name_line(line),
@@ -77,7 +77,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Names the line of a request that is being sent, and says whether its answer is looked at.
+    /// Names the line of a request about to be sent, and returns whether the response is sampled.
     pub(crate) fn begin(&mut self, line: &str) -> (TextId, bool) {
         match &mut self.book {
             Book::Notes(notes) => notes.begin(line),
@@ -85,7 +85,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Looks at the connection's answer, if it belongs to the sample.
+    /// Examines the connection's response, if sampled.
     pub(crate) fn look_at(&mut self, connection: &Connection) {
         if !connection.request.sampled {
             return;
@@ -136,7 +136,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// A connection stands that was wished for at `since`.
+    /// Counts an established connection, with the time since the request for one.
     pub(crate) fn connected(&mut self, time: Nanos) {
         if let Book::Tables(tables) = &mut self.book {
             tables.connected(time);
@@ -150,7 +150,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Counts an answer that is as its flow demands towards the score.
+    /// Adds a response as demanded by the flow to the score.
     pub(crate) fn count_points(&mut self, connection: &Connection, answered: Timestamp) {
         let Some(score) = self.scenario.score() else {
             return;

@@ -1,4 +1,4 @@
-//! A closed load that rises: more users every second, as long as nothing goes wrong.
+//! A rising closed load: more users every second, as long as nothing goes wrong.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,11 +8,11 @@ use recording::{Nanos, Timestamp};
 /// How a closed load rises. It begins with the plan's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelUp {
-    /// Users that come each second.
+    /// New users per second.
     pub users: u32,
     /// Users there are at most.
     pub users_max: u32,
-    /// An answer that takes longer than this, from sent, holds the load back.
+    /// Service time of a response above which the load does not rise.
     pub slow: Nanos,
     /// How long after the last slow answer or failed request the load rises again.
     pub calm: Nanos,
@@ -47,7 +47,7 @@ impl Level {
         }
     }
 
-    /// Takes note of a request that has ended.
+    /// Records the end of a request.
     pub(crate) fn note(&self, ok: bool, service: Nanos, at: Timestamp) {
         if !ok || service > self.plan.slow {
             self.trouble_ns

@@ -1,4 +1,4 @@
-//! Sends requests at their due time over many connections, and counts.
+//! Sends requests at due times over many connections, and counts.
 //!
 //! One call of [`run`] runs one load: [`Plan`] says how hard and how long, a [`scenario::Scenario`]
 //! what the users do; exchanges come back in [`Batch`]es while it runs, [`LoadResult`] at its end.

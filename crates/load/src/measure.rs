@@ -19,23 +19,22 @@ use crate::tables::Tables;
 pub struct Measured {
     /// The measured part, by due time. It ends early when the load was stopped.
     pub window: Window,
-    /// What carried it: epoll or io_uring.
+    /// Interface of the sockets: epoll or io_uring.
     pub engine: Engine,
-    /// The sums of all requests that were due in the window.
+    /// Sums of all requests due in the window.
     pub figures: Figures,
-    /// CPU of the load's threads within the window, and requests that were due there and never
-    /// sent.
+    /// CPU of the load's threads within the window, and requests due in the window and never sent.
     pub generator: Generator,
     /// One example for each entry and kind of failure, at most [`crate::FAILURES_MAX`].
     pub failures: Vec<Failure>,
     /// Points, when the scenario has a rule.
     pub score: Option<Score>,
-    /// What was counted towards the points, and checks that failed anywhere: what points of several
-    /// generators are made of.
+    /// Counts for the points, and the number of failed checks: the parts from which points of
+    /// several generators are computed.
     pub tally: (Tally, u64),
-    /// Users there were at the end: connections that were opened, or were to be.
+    /// Users at the end: connections opened, or about to be.
     pub users: u32,
-    /// Whether `stop` ended it before its time.
+    /// Whether `stop` ended the load early.
     pub stopped: bool,
 }
 
@@ -96,7 +95,7 @@ fn measured(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> 
 }
 
 impl Measured {
-    /// Complete answers a second, of requests that were due in the window and answered within it.
+    /// Returns complete responses per second, of requests due in the window and answered within.
     pub fn rps(&self) -> f64 {
         match self.window.length() {
             Nanos::ZERO => 0.0,
@@ -104,7 +103,7 @@ impl Measured {
         }
     }
 
-    /// The part of the time that the generator's threads spent on a core, from 0 to 1.
+    /// Returns the share of the time spent on a core by the generator's threads, from 0 to 1.
     pub fn generator_share(&self) -> f64 {
         match self.window.length() {
             Nanos::ZERO => 0.0,

@@ -11,14 +11,14 @@ use crate::outcome::Batch;
 
 /// How often a batch is handed over.
 const INTERVAL: Nanos = Nanos(200_000_000);
-/// Exchanges that may wait for a receiver that does not keep up; behind that the worker waits for
-/// it, which shows as lateness.
+/// Greatest number of exchanges waiting for a slow receiver; at the limit the worker waits too,
+/// which shows as lateness.
 const WAITING_MAX: usize = 1 << 18;
 
-/// Distinct request lines a thread names; behind that, the line is the method alone.
+/// Distinct request lines named by a thread; behind the limit, a line is the method alone.
 const LINES_MAX: usize = 50_000;
 
-/// Writes exchanges down, with the names of their lines.
+/// Records exchanges, with the names of lines.
 #[derive(Debug)]
 pub(crate) struct Notes {
     /// How many requests of each line were begun.
@@ -43,13 +43,13 @@ impl Notes {
         self.count_line(line, 0).0
     }
 
-    /// Names the line of a request that is being sent, and says whether its answer is looked at.
+    /// Names the line of a request about to be sent, and returns whether the response is sampled.
     pub(crate) fn begin(&mut self, line: &str) -> (TextId, bool) {
         let (id, count) = self.count_line(line, 1);
         (id, is_sampled(count))
     }
 
-    /// Adds to the requests of a line; its name, and how many it has now.
+    /// Adds to the requests of a line; returns the name, and the new number of requests.
     fn count_line(&mut self, line: &str, more: u64) -> (TextId, u64) {
         let id = TextId::of(line.as_bytes());
         if let Some(count) = self.lines.get_mut(&id) {

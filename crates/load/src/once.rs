@@ -1,4 +1,4 @@
-//! One pass through each flow of a scenario, one request at a time, with everything that is wrong.
+//! One pass through each flow of a scenario, one request at a time, with all errors.
 
 mod messages;
 
@@ -18,7 +18,7 @@ use crate::tls::TlsClient;
 use crate::web_socket::WebSocket;
 
 const READ_BYTES: usize = 64 * 1024;
-/// The status that opens a WebSocket.
+/// Status which opens a WebSocket.
 const SWITCHING: u16 = 101;
 
 /// One request of a pass.
@@ -28,7 +28,7 @@ pub struct Checked {
     pub line: String,
     /// File and line of the entry.
     pub place: String,
-    /// How it ended.
+    /// Outcome of the request.
     pub outcome: Outcome,
     /// The answer's status, 0 without one.
     pub status: u16,
@@ -36,18 +36,18 @@ pub struct Checked {
     pub time: Nanos,
     /// Length of the answer's body.
     pub body_bytes: u64,
-    /// All that was wrong, each in a sentence.
+    /// All errors, each in a sentence.
     pub faults: Vec<String>,
-    /// The request as sent, secrets taken out; of a message, what it says.
+    /// Request as sent, without secrets; of a message, the text.
     pub request: String,
     /// The answer, secrets taken out and the body shortened.
     pub response: String,
-    /// Whether it went over a WebSocket.
+    /// Whether the request went over a WebSocket.
     pub is_message: bool,
 }
 
-/// Runs each flow once, entry by entry, and gives each request to `sink` when it has ended. A flow
-/// ends with its first request that fails. Of the plan, only limits, `via` and `trust` count. Think
+/// Runs each flow once, entry by entry, and passes each finished request to `sink`. A flow ends
+/// with its first request that fails. Of the plan, only limits, `via` and `trust` count. Think
 /// times are kept.
 ///
 /// The error is a name without an address.
@@ -97,7 +97,7 @@ struct Pass<'a> {
     reader: AnswerReader,
     stream: Option<Blocking>,
     web_socket: Option<WebSocket>,
-    /// The message that came last.
+    /// Last message received.
     heard: Vec<u8>,
     /// When the request in hand was sent.
     sent: Instant,
@@ -207,8 +207,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Sends a request and reads its answer. A connection that the server closed in between is made
-    /// anew.
+    /// Sends a request and reads the response; reconnects when the server has closed the connection
+    /// in between.
     fn exchange(&mut self, request: &[u8], asked: Asked) -> Result<(), (Outcome, String)> {
         self.expect(asked);
         if let Some(mut stream) = self.stream.take() {

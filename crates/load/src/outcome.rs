@@ -1,4 +1,4 @@
-//! What a load hands over while it runs, and at its end.
+//! Results delivered by a load during the run, and at the end.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use recording::{AnswerFacts, Exchange, Failure, Generator, Score, TextId, Window
 pub struct Batch {
     /// In order of completion within one thread.
     pub exchanges: Vec<Exchange>,
-    /// Texts that are new in these exchanges; the same text may come once from each thread.
+    /// New texts in the exchanges; the same text may come once from each thread.
     pub texts: Vec<(TextId, String)>,
 }
 
@@ -18,8 +18,7 @@ pub struct Batch {
 pub struct LoadResult {
     /// The measured part, by due time. It ends early when the load was stopped.
     pub window: Window,
-    /// CPU of the load's threads within the window, and requests that were due there and never
-    /// sent.
+    /// CPU of the load's threads within the window, and requests due in the window and never sent.
     pub generator: Generator,
     /// One example for each entry and kind of failure, at most [`crate::FAILURES_MAX`].
     pub failures: Vec<Failure>,
@@ -28,16 +27,16 @@ pub struct LoadResult {
     pub score: Option<Score>,
     /// What the heads of the answers said, from a sample.
     pub answers: Vec<AnswerFacts>,
-    /// Texts that only they name.
+    /// Texts named only by the exchanges.
     pub texts: Vec<(TextId, String)>,
-    /// Whether `stop` ended it before its time.
+    /// Whether `stop` ended the load early.
     pub stopped: bool,
 }
 
 /// Why a load could not be started or carried on.
 #[derive(Debug)]
 pub enum LoadError {
-    /// A plan that cannot be run.
+    /// An invalid plan.
     Plan(String),
     /// The target's name has no address.
     Resolve {

@@ -13,16 +13,16 @@ use crate::tls::Trust;
 /// How hard to load, for how long, and with what limits. Start from [`Plan::default`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Connections of a closed load, one user each; the upper limit of them in an open one.
+    /// Connections of a closed load, one user each; in an open one the upper limit.
     pub connections: u32,
-    /// Users that share one connection of HTTP/2, each with a stream of its own; `connections`
-    /// counts users and is a multiple of it. 0: HTTP/1, where each has a connection.
+    /// Users sharing one HTTP/2 connection, each with a stream; `connections` counts users and is a
+    /// multiple. 0: HTTP/1, where each has a connection.
     pub streams: u32,
     /// Whether a closed load rises.
     pub level_up: Option<LevelUp>,
     /// When requests are due.
     pub pace: Pace,
-    /// Length of the warm-up; its exchanges are delivered, but lie before
+    /// Length of the warm-up; exchanges of the warm-up are delivered, but lie before
     /// [`crate::LoadResult::window`].
     pub warmup: Nanos,
     /// Length of the measured part.
@@ -30,10 +30,10 @@ pub struct Plan {
     /// How long to wait, after the measured part, for answers still under way. Nothing is sent
     /// then.
     pub drain: Nanos,
-    /// Which part of it this process carries out, where several generators share it. All else here
-    /// says what they do together, but for `threads`, which each has.
+    /// Part of the plan for one process, where several generators share a plan; all other fields
+    /// but `threads` describe all generators together.
     pub part: Part,
-    /// When to start; at once where that is past.
+    /// Start time; at once for a time in the past.
     pub start_at: Option<Timestamp>,
     /// Threads to spread the connections over.
     pub threads: u32,
@@ -49,11 +49,11 @@ pub struct Plan {
     pub body_bytes_max: u64,
     /// Whether a connection carries more than one request.
     pub keep_alive: bool,
-    /// Where connections are made to, when that is not the base URL's host.
+    /// Address for connections, when other than the base URL's host.
     pub via: Option<Via>,
     /// Whom to trust where the base URL is `https`.
     pub trust: Trust,
-    /// What carries it.
+    /// Kernel interface of the load.
     pub engine: Engine,
     /// Which requests carry a number where exchanges are handed over one by one.
     pub numbered: Numbered,
@@ -61,26 +61,26 @@ pub struct Plan {
     pub keep_bodies: bool,
 }
 
-/// Which requests carry a number, by which the app tells of them.
+/// Selection of requests with a number, by which the app reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Numbered {
-    /// Each of them.
+    /// Each request.
     All,
-    /// Each of them, or as small a random part as comes near so many a second: half of them, a
+    /// Each request, or a random part for a rate near `per_second`: half of the requests, a
     /// quarter, and so on.
     UpTo {
         /// Above zero.
         per_second: f64,
     },
-    /// A random part: one in two to that power.
+    /// A random part: one request in two to the given power.
     Halved(u32),
 }
 
-/// One more than the streams that a connection may have.
+/// One more than the greatest number of streams of a connection.
 const STREAMS_OVER: u32 = 1_001;
 
-/// Numbered requests that are enough: ten seconds of them are 25,000, and an app that answers ten
-/// times as many spends little time on their records (`benchmarks/agent`).
+/// Numbered requests per second considered enough: ten seconds give 25,000, and an app with ten
+/// times the rate spends little time on records (`benchmarks/agent`).
 const NUMBERED_PER_SECOND: f64 = 2_500.0;
 
 impl Default for Numbered {
@@ -94,7 +94,7 @@ impl Default for Numbered {
 /// When requests are due.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pace {
-    /// A user's next request is due when its last was answered and its think time has passed.
+    /// A user's next request is due after the last response and the think time.
     Closed,
     /// Request `k` is due at start + `k / per_second`, whatever the server does.
     Constant {
@@ -145,13 +145,13 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The most connections that there can be.
+    /// Returns the greatest possible number of connections.
     pub(crate) fn connections_max(&self) -> u32 {
         let users_max = self.level_up.map_or(0, |level| level.users_max);
         self.connections.max(users_max)
     }
 
-    /// Connections that `connections` users have.
+    /// Returns the number of connections of `connections` users.
     pub fn sockets(&self) -> u32 {
         self.connections / self.streams.max(1)
     }
@@ -181,7 +181,7 @@ impl Plan {
         }
     }
 
-    /// Whether it can be run with that scenario; what [`crate::run`] asks first.
+    /// Checks the plan with a scenario, as [`crate::run`] does first.
     ///
     /// # Errors
     /// [`LoadError::Plan`] says what does not fit.
@@ -223,7 +223,7 @@ impl Plan {
         }
     }
 
-    /// Users that this part has at most: those of one connection stay together.
+    /// Returns the greatest number of users of the part: users of one connection stay together.
     pub(crate) fn users_of_part(&self) -> u32 {
         let each = self.streams.max(1);
         self.part.share(self.connections_max() / each) * each

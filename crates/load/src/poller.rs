@@ -18,14 +18,14 @@ use crate::uring::{self, Uring};
 
 /// Events handled in one turn of the loop.
 const EVENTS: usize = 256;
-/// Longest sleep of the loop, so that a stop is noticed soon.
+/// Longest sleep of the loop, so a stop is noticed soon.
 const SLEEP_MAX: Duration = Duration::from_millis(20);
 const TIMER: Token = Token(usize::MAX);
 
-/// The kernel's interface that carries a load.
+/// Kernel interface of a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// io_uring where the kernel allows it, else epoll.
+    /// io_uring where allowed by the kernel, else epoll.
     Auto,
     /// Edge-triggered epoll.
     #[default]
@@ -35,7 +35,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Its name as typed.
+    /// Returns the name, as typed by users.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Auto => "auto",
@@ -51,7 +51,7 @@ impl Engine {
         found.ok_or_else(|| format!("`{text}` is no engine; there are auto, epoll and io_uring"))
     }
 
-    /// Which of the two it is here.
+    /// Returns the engine for the running kernel, never `Auto`.
     ///
     /// # Errors
     /// [`LoadError::Plan`] when io_uring is asked for and cannot be used.
@@ -79,7 +79,7 @@ impl fmt::Display for Engine {
 /// Something happened to a connection's socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
-    /// The number that it was opened under.
+    /// Number under which the connection was opened.
     pub(crate) index: usize,
     /// There is something to read: bytes, the end, or an error.
     pub(crate) readable: bool,

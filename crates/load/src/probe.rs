@@ -20,11 +20,11 @@ const LIMITS: Limits = Limits {
 /// Why a probe got no answer.
 #[derive(Debug)]
 pub enum ProbeError {
-    /// The URL is not one that can be asked.
+    /// A URL unusable for requests.
     Url(String),
     /// The host's name has no address.
     Resolve(LoadError),
-    /// No connection, or it broke, or the time was over.
+    /// No connection, a broken one, or a timeout.
     Io(io::Error),
     /// What came is not an HTTP answer.
     BadAnswer(&'static str),

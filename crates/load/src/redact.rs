@@ -1,11 +1,11 @@
-//! Requests and answers as people may read and pass them on: secrets are taken out.
+//! Requests and responses in a form for people to read and pass on, without secrets.
 //!
 //! In what stays in files, what is shown is listed, since what is secret cannot be known: values of
 //! headers that say how HTTP is spoken, names of query parameters and form fields, and bodies only
 //! when the user asks for them. On the terminal of whoever mends a flow everything is shown but
 //! what is secret by its name.
 
-/// Bytes of a request or an answer that are shown.
+/// Bytes of a request or a response to show.
 const BYTES_MAX: usize = 2048;
 const REDACTED: &str = "[redacted]";
 /// Headers whose value is shown (RFC 9110, 9111, 6455; what servers add about themselves). A URL in
@@ -56,17 +56,17 @@ const SHOWN_HEADERS: [&str; 43] = [
     "x-runtime",
 ];
 
-/// Headers whose value is a secret, whoever reads it.
+/// Headers with a secret value for every reader.
 const SECRET_HEADERS: [&str; 4] = [
     "authorization",
     "cookie",
     "proxy-authorization",
     "set-cookie",
 ];
-/// A field of a form or query whose name holds one of these has a secret value, whoever reads it.
+/// Parts of the names of form and query fields with a secret value for every reader.
 const SECRET_FIELDS: [&str; 5] = ["pass", "pwd", "secret", "token", "csrf"];
 
-/// What databases and drivers say when they fail. It is no secret, and says what to mend.
+/// Error messages of databases and drivers: no secrets, and helpful for a repair.
 const KNOWN_ERRORS: [&str; 9] = [
     "database is locked",
     "BusyException",
@@ -79,13 +79,13 @@ const KNOWN_ERRORS: [&str; 9] = [
     "connection refused",
 ];
 
-/// Where it is shown.
+/// Place of a shown request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// In files, with the length of bodies.
     #[default]
     Kept,
-    /// In files, with the first bytes of bodies as they came.
+    /// In files, with the first bytes of bodies unchanged.
     KeptWithBodies,
     /// On the terminal only.
     Once,
@@ -169,8 +169,8 @@ fn redact_head(head: &[u8], shown: Shown) -> String {
     head
 }
 
-/// Takes values out of the queries of the URLs in a line, and names and passwords out of what
-/// stands before their hosts.
+/// Removes values from the queries of URLs in a line, and names and passwords from before the
+/// hosts.
 fn redact_urls(line: &str, shown: Shown) -> String {
     let words = line.split_inclusive([' ', ',', '\r', '\n']);
     words.map(|word| redact_url(word, shown)).collect()

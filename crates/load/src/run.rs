@@ -1,4 +1,4 @@
-//! One load from start to end: threads, their shares, the result.
+//! One load from start to end: threads, shares of the load, the result.
 
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +18,7 @@ use crate::stream::Address;
 use crate::tls::TlsClient;
 use crate::worker::{Task, Worker};
 
-/// Messages of one thread that may wait for the receiver.
+/// Messages of one thread waiting for the receiver, at most.
 const MESSAGES_WAITING_MAX: usize = 4;
 
 /// Runs a load. `sink` gets batches on the calling thread while it runs; setting `stop` ends it
@@ -53,7 +53,7 @@ pub(crate) struct Job<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// When a load begins, and its measured part.
+/// Start of a load, and the measured window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) start: Timestamp,
@@ -94,8 +94,8 @@ fn result(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> Lo
     }
 }
 
-/// Starts the workers, each with a book of its own, passes on what the books hand over, and adds up
-/// the workers' shares.
+/// Starts the workers, each with a book, passes messages of the books on, and adds up the workers'
+/// shares.
 pub(crate) fn run_threads<M: Send>(
     job: Job<'_>,
     book: impl Fn(&Times, SyncSender<M>) -> Book,
@@ -156,7 +156,7 @@ pub(crate) fn run_threads<M: Send>(
     Ok((times, total))
 }
 
-/// The settings of TLS, where the base URL asks for it.
+/// Returns the settings of TLS, for a base URL with TLS.
 pub(crate) fn tls_of(
     scenario: &Scenario,
     plan: &Plan,
@@ -240,7 +240,7 @@ pub(crate) fn score(scenario: &Scenario, total: &Share) -> Option<Score> {
     Some(points(spec, &total.tally, total.checks_failed))
 }
 
-/// The points for what was counted, none of them where `checks_failed` checks failed.
+/// Returns the points for the counts; no points after failed checks.
 pub fn points(spec: &ScoreSpec, tally: &Tally, checks_failed: u64) -> Score {
     let lines = tally.lines(spec);
     let points = lines.iter().map(|line| line.points).sum();
@@ -262,8 +262,8 @@ fn share_of(all: u32, threads: u32, number: u32) -> u32 {
     all / threads + u32::from(number < all % threads)
 }
 
-/// How many of `all` users belong to the thread `number` of this part: those of one connection stay
-/// together.
+/// Returns the number of users, of `all`, on the thread `number` of the part: users of one
+/// connection stay together.
 fn users_of(plan: &Plan, all: u32, number: u32) -> u32 {
     let each = plan.streams.max(1);
     share_of(plan.part.share(all / each), plan.threads, number) * each

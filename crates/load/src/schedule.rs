@@ -1,5 +1,6 @@
-//! When requests of an open load are due: a rate that may change with time, and how requests are
-//! spread around it. Every due time is computed from the load's start, so that no error adds up.
+//! Due times of requests in an open load: a rate, possibly changing with time, and a distribution
+//! of requests around the rate. Every due time is computed from the load's start, so that no error
+//! adds up.
 
 use figures::duration::{self, Unit};
 use std::fmt;
@@ -8,8 +9,8 @@ use recording::Nanos;
 
 use crate::plan::Plan;
 
-/// Requests a second over time, and how they come. A new kind of pace is a new value here, not a
-/// new loop.
+/// Requests per second over time, and the distribution of arrivals. A new kind of pace is a new
+/// value here, not a new loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     stages: Vec<Stage>,
@@ -20,11 +21,11 @@ pub struct Schedule {
 /// the rate stays where it ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
-    /// Requests a second at its beginning.
+    /// Requests per second at the stage's begin.
     pub from: f64,
-    /// Requests a second at its end.
+    /// Requests per second at the stage's end.
     pub to: f64,
-    /// Its length; zero for a jump.
+    /// Length of the stage; zero for a jump.
     pub length: Nanos,
 }
 
@@ -35,16 +36,15 @@ pub enum Arrivals {
     Even,
     /// Independent of each other, as many users' requests are: a Poisson process.
     Poisson,
-    /// So many at once, then a pause, so that the mean is the rate.
+    /// The given number at once, then a pause, with the rate as the mean.
     Bursts(u32),
 }
 
-/// Rates above this cannot be told apart in whole nanoseconds.
+/// Greatest rate per second: higher rates cannot be distinguished in whole nanoseconds.
 const RATE_MAX: f64 = 1e9;
 
 impl Schedule {
-    /// A schedule of these stages, one behind the other. The error is a sentence about what is
-    /// wrong.
+    /// Returns a schedule of consecutive stages. The error is a sentence about what is wrong.
     pub fn new(stages: Vec<Stage>, arrivals: Arrivals) -> Result<Schedule, String> {
         let sane = |rate: f64| (0.0..=RATE_MAX).contains(&rate);
         if let Some(stage) = (stages.iter()).find(|stage| !sane(stage.from) || !sane(stage.to)) {
@@ -85,7 +85,7 @@ impl Schedule {
         Schedule::new(stages.collect::<Result<_, _>>()?, arrivals)
     }
 
-    /// Its stages, one behind the other.
+    /// Returns the stages in order.
     pub fn stages(&self) -> &[Stage] {
         &self.stages
     }
@@ -95,12 +95,12 @@ impl Schedule {
         self.arrivals
     }
 
-    /// How long its stages last together; zero for a rate without a stated length.
+    /// Returns the total length of the stages; zero for a rate without a stated length.
     pub fn length(&self) -> Nanos {
         self.stages.iter().map(|stage| stage.length).sum()
     }
 
-    /// The rate without end, if it is the same all the time.
+    /// Returns the rate of an endless schedule with the same rate all the time.
     pub fn constant_rate(&self) -> Option<f64> {
         let rate = self.stages.first()?.from;
         let same = |stage: &Stage| stage.from == rate && stage.to == rate;
@@ -125,9 +125,9 @@ impl Schedule {
 }
 
 impl Stage {
-    /// Seconds from its beginning until `count` of its requests are due: where the area under a
-    /// line from `from` with the slope `(to - from) / length` is `count`, in the form that
-    /// subtracts nothing of its own size.
+    /// Returns the seconds from the begin of the stage until `count` requests are due: where the
+    /// area under a line from `from` with the slope `(to - from) / length` is `count`, in a form
+    /// without cancellation.
     fn time_of(&self, count: f64) -> f64 {
         if count <= 0.0 {
             return 0.0;
@@ -193,7 +193,7 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// One thread's way through a schedule: its ticks are every `lanes`th of all.
+/// Due times of one thread: every `lanes`th tick of a schedule.
 #[derive(Debug)]
 pub(crate) struct Pacer<'a> {
     schedule: &'a Schedule,
@@ -206,8 +206,8 @@ pub(crate) struct Pacer<'a> {
 }
 
 impl<'a> Pacer<'a> {
-    /// The way of one thread of the plan's part: request k belongs to generator k mod N, and what a
-    /// generator has goes round among its threads.
+    /// Returns the pacer for one thread of the plan's part: request k belongs to generator k mod N,
+    /// and requests of a generator go round among the threads.
     pub(crate) fn of_plan(schedule: &'a Schedule, plan: &Plan, thread: u32) -> Pacer<'a> {
         let lane = plan.part.in_whole(u64::from(thread));
         let lanes = u64::from(plan.part.of()) * u64::from(plan.threads);
@@ -228,7 +228,7 @@ impl<'a> Pacer<'a> {
         pacer
     }
 
-    /// When this thread's next request is due after the start; `None` when no more will be.
+    /// Returns the due time of the thread's next request, from the start; `None` after the last.
     pub(crate) fn due(&self) -> Option<Nanos> {
         self.due
     }

@@ -16,38 +16,38 @@ use crate::measure::{Measured, measure};
 use crate::outcome::LoadError;
 use crate::plan::{Pace, Plan};
 
-/// The first rate that is tried, a second.
+/// First rate to try, per second.
 const RATE_FIRST: f64 = 50.0;
-/// Below this, nothing passes.
+/// Lowest rate to try, per second.
 const RATE_MIN: f64 = 1.0;
-/// The gap between what passes and what fails is narrowed to this.
+/// Ratio of failing to passing rate at which the search ends.
 const GAP: f64 = 1.01;
 /// The part of the rate by which requests under way may grow each second.
 const GROWTH_MAX: f64 = 0.005;
-/// Failed requests that are allowed when no goal speaks of them.
+/// Share of failed requests allowed without a goal about failures.
 const FAILED_MAX: f64 = 0.01;
 /// How often requests under way are counted.
 const LOOK: Nanos = Nanos(50_000_000);
-/// Parts of the time that a trial of the first, coarse kind takes, and one of the second.
+/// Divisors of the total time for trials: of the first, coarse kind, and of the second.
 const COARSE: u64 = 60;
 const FINE: u64 = 15;
-/// Each look of the warm-up takes this part of the time, and all together take at most that one.
+/// Divisors of the total time: for each look of the warm-up, and for all looks together.
 const WARMUP_PART: u64 = 100;
 const WARMUP_SHARE: u64 = 10;
 const WARMUP_CONNECTIONS: u32 = 8;
-/// Two medians that differ by no more than this part of them are a plateau.
+/// Relative difference of two medians up to which response times are a plateau.
 const SETTLED_PART: f64 = 0.05;
-/// The shortest trial, in looks: three quarters of them are measured, and fewer show no growth.
+/// Shortest trial, in looks: three quarters are measured, and fewer show no growth.
 const LOOKS_MIN: u64 = 16;
 
-/// One rate that was tried.
+/// One tried rate.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Requests a second that were due.
+    /// Requests due per second.
     pub rate: f64,
-    /// Whether it passed.
+    /// Whether the trial passed.
     pub passed: bool,
-    /// Why not, in a few words; empty when it passed.
+    /// Reason for a failure, in a few words; empty when passed.
     pub why: String,
     /// What was measured.
     pub measured: Measured,
@@ -56,9 +56,9 @@ pub struct Trial {
 /// What came of a search.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The highest rate that passed; none when not even the lowest did.
+    /// Highest passing rate; none when not even the lowest passed.
     pub rate: Option<f64>,
-    /// The lowest rate that failed; none when the time was over before one did.
+    /// Lowest failing rate; none when the time was over before a failure.
     pub failed: Option<f64>,
     /// Whether both ends are as close as wanted and were tried twice. Otherwise the time was over,
     /// or it was stopped.
@@ -109,8 +109,8 @@ pub fn find_max(
     })
 }
 
-/// Loads the server a little until its median latency has settled, so that what it does once only
-/// (starting workers, compiling, filling caches) is in no trial.
+/// Loads the server a little until the median latency has settled, so one-time work (starting
+/// workers, compiling, filling caches) is in no trial.
 fn warm_up(
     plan: &Plan,
     scenario: &Scenario,
@@ -202,8 +202,8 @@ fn fault(measured: &Measured, goals: &[Goal], under_way: &[f64], rate: f64) -> O
         .then(|| format!("requests under way grew by {growth:.1} per second"))
 }
 
-/// By how much requests under way surely grew a second: the slope of a straight line through the
-/// looks (least squares), less two of its standard errors.
+/// Returns the certain growth of requests under way, per second: the slope of a straight line
+/// through the looks (least squares), less two standard errors.
 fn growth(under_way: &[f64]) -> Option<f64> {
     let count = under_way.len() as f64;
     if count < 4.0 {
@@ -243,8 +243,8 @@ impl Vote {
         self.passed == self.failed
     }
 
-    /// Two more of one kind than of the other would be needed to change it, or it was tried three
-    /// times.
+    /// Returns whether the vote is settled: two more of one kind than of the other, or three
+    /// trials.
     fn is_sure(&self) -> bool {
         self.passed.abs_diff(self.failed) >= 2 || self.passed + self.failed >= 3
     }
@@ -271,13 +271,13 @@ impl Votes {
         self.0.iter().find(|vote| vote.rate == rate)
     }
 
-    /// The lowest rate that failed at least as often as it passed.
+    /// Returns the lowest rate with at least as many failed trials as passed ones.
     fn failed(&self) -> Option<f64> {
         let failed = self.0.iter().filter(|vote| vote.failed >= vote.passed);
         failed.map(|vote| vote.rate).reduce(f64::min)
     }
 
-    /// The highest rate below that which passed.
+    /// Returns the highest passing rate below the lowest failing one.
     fn passed(&self) -> Option<f64> {
         let limit = self.failed().unwrap_or(f64::INFINITY);
         let passed = self

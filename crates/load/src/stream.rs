@@ -1,4 +1,5 @@
-//! Where a load goes, and a stream that leads there: TCP or a Unix socket, with TLS or without.
+//! Destination of a load, and a stream to the destination: TCP or a Unix socket, with TLS or
+//! without.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -19,18 +20,17 @@ use crate::poller::Poller;
 use crate::tls::{self, TlsClient};
 use crate::uring::{Lane, Uring};
 
-/// Longest wait for an address to prove that it answers.
+/// Longest wait for an address to accept a connection.
 const ADDRESS_TRY: Duration = Duration::from_millis(500);
 
-/// Where connections are made to, when that is not what the URL's host says. The `Host` header
-/// stays.
+/// Address for connections, when other than the URL's host. The `Host` header stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Via {
     /// Another host and port.
     Host {
         /// Name or address, without the brackets of IPv6.
         host: String,
-        /// Its port.
+        /// Port of the address.
         port: u16,
     },
     /// A Unix socket.
@@ -65,7 +65,7 @@ impl Via {
     }
 }
 
-/// An address that connections are made to.
+/// Address to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
     Tcp(SocketAddr),
@@ -92,8 +92,8 @@ impl fmt::Display for Address {
     }
 }
 
-/// The first address of the host that accepts a connection; if none does, the first. `localhost`
-/// often has two, of which the server listens on one.
+/// Returns the first address of the host to accept a connection; without any, the first.
+/// `localhost` often has two, of which the server listens on one.
 fn resolve(host: &str, port: u16) -> Result<SocketAddr, LoadError> {
     let fail = |source| LoadError::Resolve {
         authority: format!("{host}:{port}"),
@@ -112,17 +112,17 @@ fn resolve(host: &str, port: u16) -> Result<SocketAddr, LoadError> {
     }
 }
 
-/// A stream that never blocks.
+/// A non-blocking stream.
 #[derive(Debug)]
 pub(crate) struct Stream {
     channel: Channel,
     tls: Option<Box<ClientConnection>>,
 }
 
-/// A socket, and its place on a ring when it is used through io_uring.
+/// A socket, and the lane on a ring when used through io_uring.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    /// There until it is dropped.
+    /// The socket, present until the drop.
     socket: Option<Socket>,
     lane: Option<Lane>,
     /// Whether an answer comes before anything else is written.
@@ -149,7 +149,7 @@ impl Stream {
         Ok(Stream { channel, tls })
     }
 
-    /// Whether the connection that was begun stands now; TLS comes behind that.
+    /// Returns whether the begun connection is established now; TLS comes behind.
     pub(crate) fn is_connected(&self) -> io::Result<bool> {
         self.channel.is_connected()
     }
@@ -159,7 +159,7 @@ impl Stream {
         self.channel.takes_turns = false;
     }
 
-    /// Sends a few bytes before it is closed, if the socket takes them at once.
+    /// Sends a few bytes before the close, if the socket has room at once.
     pub(crate) fn say_last(&mut self, bytes: &[u8]) {
         let Ok(socket) = self.channel.socket() else {
             return;
@@ -172,23 +172,24 @@ impl Stream {
         };
     }
 
-    /// Whether a read that does not fill its buffer has emptied the socket.
+    /// Returns whether a read without a full buffer means an empty socket.
     pub(crate) fn tells_its_end(&self) -> bool {
         self.tls.is_none()
     }
 
-    /// Whether there is TLS on it.
+    /// Returns whether the stream has TLS.
     pub(crate) fn is_tls(&self) -> bool {
         self.tls.is_some()
     }
 
-    /// The protocol that the server chose by ALPN, empty where it chose none; `None` without TLS.
+    /// Returns the protocol chosen by the server by ALPN, empty without a choice; `None` without
+    /// TLS.
     pub(crate) fn chosen_protocol(&self) -> Option<&[u8]> {
         let session = self.tls.as_ref()?;
         Some(session.alpn_protocol().unwrap_or_default())
     }
 
-    /// Goes on with the TLS handshake, if there is TLS; whether nothing of it is left to do.
+    /// Continues the TLS handshake, if any; returns whether nothing is left to do.
     pub(crate) fn shake_hands(&mut self) -> io::Result<bool> {
         match &mut self.tls {
             Some(session) => tls::shake_hands(session, &mut self.channel),
@@ -196,14 +197,14 @@ impl Stream {
         }
     }
 
-    /// Whether bytes that were written wait for the socket to take them.
+    /// Returns whether written bytes wait for the socket.
     pub(crate) fn holds_back(&self) -> bool {
         let session = self.tls.as_ref();
         session.is_some_and(|session| session.wants_write())
             || self.channel.lane.as_ref().is_some_and(Lane::holds_back)
     }
 
-    /// Whether the other side is known to have closed, so that nothing new will come.
+    /// Returns whether the other side is known to have closed, so nothing new will come.
     pub(crate) fn has_ended(&self) -> bool {
         self.channel.lane.as_ref().is_some_and(Lane::has_ended)
     }
@@ -255,8 +256,8 @@ impl Write for Direct<'_> {
 }
 
 impl Channel {
-    /// A socket that begins to connect, registered once and for all directions: edge-triggered,
-    /// nothing needs to be changed later.
+    /// Returns a connecting socket, registered once and for all directions: edge-triggered, nothing
+    /// needs to be changed later.
     pub(crate) fn epoll(
         address: &Address,
         registry: &Registry,
@@ -271,7 +272,7 @@ impl Channel {
         Ok(Channel::of(socket, None))
     }
 
-    /// A socket that begins to connect, used through a ring.
+    /// Returns a connecting socket, used through a ring.
     pub(crate) fn uring(address: &Address, uring: &Uring, index: usize) -> io::Result<Channel> {
         let socket = Socket::connect(address)?;
         let lane = uring.lane(&socket, index)?;
@@ -376,14 +377,14 @@ impl AsFd for Socket {
     }
 }
 
-/// A stream that waits, for single requests.
+/// A blocking stream, for single requests.
 #[derive(Debug)]
 pub(crate) enum Blocking {
     Plain(Waiting),
     Tls(Box<StreamOwned<ClientConnection, Waiting>>),
 }
 
-/// A socket that waits.
+/// A blocking socket.
 #[derive(Debug)]
 pub(crate) enum Waiting {
     Tcp(BlockingTcp),

@@ -20,7 +20,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// `length` is that of the intervals, `now` the load's start.
+    /// Returns empty tables; `length` is the length of intervals, `now` the load's start.
     pub(crate) fn new(
         steps: &[u32],
         window: Window,
@@ -60,8 +60,8 @@ impl Tables {
         put(&mut self.figures.handshakes, time);
     }
 
-    /// Hands over the intervals that are over. A receiver that does not keep up makes the worker
-    /// wait, which shows as lateness.
+    /// Delivers the finished intervals. A receiver that does not keep up makes the worker wait,
+    /// which shows as lateness.
     pub(crate) fn deliver_if_due(&mut self, now: Timestamp, in_flight: usize) {
         while now >= self.interval_end {
             self.deliver(in_flight);

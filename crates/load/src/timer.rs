@@ -11,7 +11,7 @@ use rustix::time::{
     timerfd_settime,
 };
 
-/// A timer that makes its poll return.
+/// A timer to wake a poll.
 #[derive(Debug)]
 pub(crate) struct Timer {
     fd: OwnedFd,

@@ -1,4 +1,4 @@
-//! TLS by rustls: what is trusted, and one session over a socket that never blocks.
+//! TLS by rustls: trusted authorities, and one session over a non-blocking socket.
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -17,13 +17,13 @@ use crate::outcome::LoadError;
 /// Whom to trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
-    /// A PEM file of authorities that are trusted instead of the system's.
+    /// PEM file of authorities to trust instead of the system's.
     pub authorities: Option<PathBuf>,
     /// Whether any certificate is taken, of whatever name.
     pub insecure: bool,
 }
 
-/// What all sessions of a load share: settings, among them the tickets for resuming, and the
+/// Shared state of all sessions of a load: settings, including the tickets for resuming, and the
 /// server's name.
 #[derive(Clone, Debug)]
 pub(crate) struct TlsClient {
@@ -32,9 +32,9 @@ pub(crate) struct TlsClient {
 }
 
 impl TlsClient {
-    /// For the server `host`, whose name goes into the handshake (SNI) unless it is an address.
-    /// With `http2` that is offered first, and HTTP/1.1 only to learn whether the server would
-    /// rather have it.
+    /// Returns a client for the server `host`, whose name goes into the handshake (SNI) unless
+    /// `host` is an address. With `http2` that is offered first, and HTTP/1.1 only to learn whether
+    /// the server would rather have it.
     pub(crate) fn new(host: &str, trust: &Trust, http2: bool) -> Result<TlsClient, LoadError> {
         let wrong = |what: String| LoadError::Plan(what);
         let name = ServerName::try_from(host.to_owned())
@@ -63,7 +63,7 @@ impl TlsClient {
         })
     }
 
-    /// A session that has not begun its handshake.
+    /// Returns a session before the handshake.
     pub(crate) fn session(&self) -> io::Result<ClientConnection> {
         ClientConnection::new(Arc::clone(&self.config), self.name.clone())
             .map_err(|error| io::Error::other(format!("TLS: {error}")))
@@ -100,7 +100,7 @@ fn roots(trust: &Trust) -> Result<RootCertStore, LoadError> {
     }
 }
 
-/// Sends what the session has to send, as far as the socket takes it.
+/// Sends as many of the session's bytes as the socket accepts.
 pub(crate) fn flush(session: &mut ClientConnection, socket: &mut dyn Write) -> io::Result<()> {
     while session.wants_write() {
         match session.write_tls(&mut &mut *socket) {
@@ -128,7 +128,7 @@ fn take(session: &mut ClientConnection, socket: &mut dyn Read) -> io::Result<boo
     }
 }
 
-/// Goes on with the handshake as far as the socket allows; whether it is done.
+/// Continues the handshake as far as the socket allows; returns whether the handshake is done.
 pub(crate) fn shake_hands<S: Read + Write>(
     session: &mut ClientConnection,
     socket: &mut S,
@@ -172,7 +172,7 @@ pub(crate) fn read<S: Read + Write>(
     }
 }
 
-/// Writes plain bytes, as many as the session takes, and sends what the socket takes of them.
+/// Writes as many plain bytes as the session accepts, and sends as much as the socket accepts.
 pub(crate) fn write<S: Read + Write>(
     session: &mut ClientConnection,
     socket: &mut S,
@@ -187,7 +187,7 @@ pub(crate) fn write<S: Read + Write>(
     }
 }
 
-/// Takes any certificate, and checks no more than that the server holds its key.
+/// Verifier for any certificate: checks only the server's possession of the key.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 

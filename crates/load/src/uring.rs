@@ -1,18 +1,20 @@
-//! Sockets over io_uring: sends are queued and handed to the kernel together with the wait for
-//! answers, and one standing receive a connection brings what comes, so that a turn of the loop is
-//! one system call however many connections it serves.
+//! Sockets over io_uring: sends are queued and submitted together with the wait for responses, and
+//! one multishot receive per connection delivers all input, so a turn of the loop is one system
+//! call for any number of connections.
 //!
 //! To its callers a [`Lane`] looks like a socket that never blocks. How the memory that the kernel
 //! reads and writes stays valid:
 //!
-//! 1. What is received lands in [`Buffers`], which live as long as the ring. A buffer is the kernel's until
-//!    a completion names it, ours until it is given back.
-//! 2. What is sent is copied into the slot's own memory. That is never freed or moved while the ring lives;
-//!    when a longer request needs more, the old memory is kept aside. It is written only when no send of
-//!    the slot is under way, or when the server has answered what it held.
-//! 3. A socket that is closed stays with its slot until every operation of the slot has ended, so that no
-//!    descriptor in the queue can come to mean another socket. Slots are told apart by a generation.
-//! 4. Before all that goes, whatever is still under way is cancelled, and the cancelling is waited for.
+//! 1. What is received lands in [`Buffers`], which live as long as the ring. A buffer is the
+//!    kernel's until a completion names it, ours until it is given back.
+//! 2. What is sent is copied into the slot's own memory. That is never freed or moved while the
+//!    ring lives; when a longer request needs more, the old memory is kept aside. It is written
+//!    only when no send of the slot is under way, or when the server has answered what it held.
+//! 3. A socket that is closed stays with its slot until every operation of the slot has ended, so
+//!    that no descriptor in the queue can come to mean another socket. Slots are told apart by a
+//!    generation.
+//! 4. Before all that goes, whatever is still under way is cancelled, and the cancelling is waited
+//!    for.
 
 mod buffers;
 
@@ -34,17 +36,17 @@ use crate::poller::{Gather, Ready};
 use crate::stream::Socket;
 use buffers::Buffers;
 
-/// Operations that may wait to be handed over; more are handed over in between.
+/// Greatest number of queued operations; more are submitted in between.
 const QUEUE: u32 = 1024;
-/// Completions that may wait to be looked at; the kernel keeps more aside.
+/// Capacity for completions; the kernel holds more aside.
 const COMPLETIONS: u32 = 4096;
-/// Sends up to this size complete without a word where they succeed, which nearly all do at once.
+/// Largest send, in bytes, without a completion on success; nearly all succeed at once.
 const QUIET_BYTES: usize = 16 * 1024;
 /// Bytes of one send. A longer request is sent in pieces.
 const SEND_BYTES_MAX: usize = 64 * 1024;
 const BUFFER_GROUP: u16 = 0;
 
-/// A ring and all that belongs to it.
+/// A ring with all resources.
 pub(crate) struct Uring(Rc<RefCell<Inner>>);
 
 /// One socket's place on a ring.
@@ -61,7 +63,7 @@ struct Inner {
     free: Vec<u32>,
     /// Closed slots whose operations may not all have been handed over.
     retiring: Vec<u32>,
-    /// Memory that was too small for a later request, and that the kernel may still read.
+    /// Memory too small for a later request, and still readable by the kernel.
     outgrown: Vec<Vec<u8>>,
     seen: Vec<Seen>,
 }
@@ -75,7 +77,7 @@ struct Slot {
     pending: u32,
     receiving: bool,
     sending: bool,
-    /// The socket, once it is closed.
+    /// Socket of a closed slot.
     closed: Option<Socket>,
     out: Vec<u8>,
     inbox: VecDeque<Piece>,
@@ -83,7 +85,7 @@ struct Slot {
     ended: Option<Result<(), i32>>,
 }
 
-/// A part of a buffer that was received and not yet read.
+/// A received part of a buffer, not read yet.
 #[derive(Clone, Copy)]
 struct Piece {
     buffer: u16,
@@ -104,7 +106,7 @@ enum Kind {
     Connect,
     Receive,
     Send,
-    /// A send that only tells when it fails.
+    /// A send with a completion only on failure.
     QuietSend,
 }
 
@@ -112,7 +114,7 @@ impl Kind {
     const ALL: [Kind; 4] = [Kind::Connect, Kind::Receive, Kind::Send, Kind::QuietSend];
 }
 
-/// Whether this kernel, and whoever restricts this process, allow what is needed.
+/// Checks whether the kernel and restrictions of the process allow the needed operations.
 ///
 /// # Errors
 /// What the system said.
@@ -121,7 +123,7 @@ pub(crate) fn try_out() -> io::Result<()> {
 }
 
 impl Uring {
-    /// A ring of the calling thread, which must be the one that uses it.
+    /// Returns a ring of the calling thread, for use on the same thread only.
     pub(crate) fn new() -> io::Result<Uring> {
         let ring: IoUring = IoUring::builder()
             .setup_single_issuer()
@@ -145,7 +147,8 @@ impl Uring {
         }))))
     }
 
-    /// A lane for a socket that is connecting; an event under `token` tells when that is done.
+    /// Returns a lane for a connecting socket; an event under `token` reports the end of
+    /// connecting.
     pub(crate) fn lane(&self, socket: &Socket, token: usize) -> io::Result<Lane> {
         let mut inner = self.0.borrow_mut();
         let slot = inner.take_slot(token, socket.as_fd().as_raw_fd());
@@ -356,7 +359,7 @@ impl Inner {
         }
     }
 
-    /// Lets a closed slot go when the kernel has nothing of it any more.
+    /// Releases a closed slot when the kernel has no operation of the slot left.
     fn release(&mut self, index: u32) {
         let slot = &mut self.slots[index as usize];
         if slot.pending > 0 || slot.closed.take().is_none() {
@@ -433,7 +436,7 @@ impl Lane {
         Ok(taken)
     }
 
-    /// Whether bytes that were written may not have been taken by the kernel.
+    /// Returns whether written bytes may not have been taken by the kernel.
     pub(crate) fn holds_back(&self) -> bool {
         self.inner.borrow().slots[self.slot as usize].sending
     }
@@ -445,7 +448,7 @@ impl Lane {
             .is_some()
     }
 
-    /// Closes the socket as soon as the kernel has nothing of it any more.
+    /// Closes the socket as soon as the kernel has no operation of the slot left.
     pub(crate) fn retire(&self, socket: Socket) {
         self.inner.borrow_mut().retire(self.slot, socket);
     }

@@ -1,4 +1,4 @@
-//! A connection that has become a WebSocket: what came over it and was not looked at yet.
+//! A WebSocket: input of the connection not examined yet.
 
 use std::collections::VecDeque;
 
@@ -6,20 +6,20 @@ use recording::Outcome;
 
 use crate::frames::{BadFrame, Event, FrameReader};
 
-/// Bytes of messages that are kept for a later step; behind that, the oldest are forgotten.
+/// Bytes of messages stored for a later step; at the limit, the oldest are dropped.
 const WAITING_BYTES_MAX: usize = 1 << 20;
 
 /// The receiving side of a WebSocket.
 #[derive(Debug)]
 pub(crate) struct WebSocket {
     reader: FrameReader,
-    /// Bytes that came and were not read yet, from `input_at` on.
+    /// Received bytes, unread from `input_at` on.
     input: Vec<u8>,
     input_at: usize,
-    /// Messages that came while nothing was waited for.
+    /// Messages received while none was expected.
     waiting: VecDeque<Vec<u8>>,
     waiting_bytes: usize,
-    /// One of them that is looked at.
+    /// The waiting message under examination.
     current: Option<Vec<u8>>,
     /// Whether a message has come since the exchange began.
     has_message: bool,
@@ -45,12 +45,12 @@ impl WebSocket {
         }
     }
 
-    /// Takes bytes that came.
+    /// Adds received bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.input.extend_from_slice(bytes);
     }
 
-    /// The next thing that is complete in what came.
+    /// Returns the next complete event of the input.
     pub(crate) fn next_event(&mut self) -> Result<Option<Event>, BadFrame> {
         self.current = None;
         let (taken, event) = self.reader.feed(&self.input[self.input_at..])?;
@@ -63,7 +63,7 @@ impl WebSocket {
         Ok(event)
     }
 
-    /// Keeps the message that came for a later step.
+    /// Stores the received message for a later step.
     pub(crate) fn set_aside(&mut self) {
         let message = self.reader.message().to_vec();
         self.waiting_bytes += message.len();
@@ -75,7 +75,7 @@ impl WebSocket {
         }
     }
 
-    /// Looks at the oldest message that was set aside; whether there was one.
+    /// Examines the oldest stored message; returns whether there was one.
     pub(crate) fn look_aside(&mut self) -> bool {
         self.current = self.waiting.pop_front();
         self.waiting_bytes -= self.current.as_ref().map_or(0, Vec::len);
@@ -99,7 +99,7 @@ impl WebSocket {
         }
     }
 
-    /// The message is not the one that is waited for.
+    /// Passes over a message other than the expected one.
     pub(crate) fn pass_over(&mut self, reason: String) {
         self.passed_over += 1;
         self.reason = reason;
@@ -122,7 +122,7 @@ impl WebSocket {
         }
     }
 
-    /// The message that is looked at; empty before one came.
+    /// Returns the message under examination; empty before the first.
     pub(crate) fn message(&self) -> &[u8] {
         match (&self.current, self.has_message) {
             (Some(current), _) => current,

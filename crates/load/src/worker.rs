@@ -1,4 +1,4 @@
-//! One thread of a load: an event loop over its share of the connections.
+//! One thread of a load: an event loop over a share of the connections.
 //!
 //! The way of a request: it becomes due (its user's last answer came, or the pacer's tick); it is
 //! rendered and written within the same turn of the loop, together with all others that became due
@@ -33,17 +33,18 @@ use crate::tls::TlsClient;
 
 /// Bytes one read may bring; found by experiment not to matter between 16 and 256 KiB.
 const READ_BYTES: usize = 64 * 1024;
-/// How often requests in flight are looked through for those to give up.
+/// Interval of looking through requests in flight for ones to give up.
 const SWEEP: Nanos = Nanos(10_000_000);
 /// How often a load rises.
 const LEVEL_EVERY: Nanos = Nanos(1_000_000_000);
-/// Answers that are at most so far apart are waited for together, where at least so many are under
-/// way: one part of them, for at most a part of their mean latency and never longer than this.
-/// Found by experiment: at 1,000 connections on io_uring waits of 50, 100, 200 and 500 µs gave 1.4,
-/// 1.5, 1.6 and 1.8 × the answers a CPU second; on epoll 250 µs gave 1.16 ×, and a server that need
-/// not wake us for each answer 1.1 × the throughput. At 50 connections a third of them for a
-/// seventh gave 1.39 × wrk's answers a CPU second where a quarter for a sixteenth gave 1.23 ×, at
-/// its p50.
+/// Limits of gathering (closed loads only): `DENSE` is the longest mean gap between responses,
+/// `GATHER_FROM` the least number of requests in flight from which responses are awaited together;
+/// then `1 / GATHER_SHARE` of the requests in flight, for at most `1 / GATHER_PART` of the mean
+/// latency and never longer than `GATHER_MAX`. Found by experiment: at 1,000 connections on
+/// io_uring waits of 50, 100, 200 and 500 µs gave 1.4, 1.5, 1.6 and 1.8 × the answers a CPU second;
+/// on epoll 250 µs gave 1.16 ×, and a server that need not wake us for each answer 1.1 × the
+/// throughput. At 50 connections a third of them for a seventh gave 1.39 × wrk's answers a CPU
+/// second where a quarter for a sixteenth gave 1.23 ×, at its p50.
 const DENSE: Nanos = Nanos(50_000);
 const GATHER_FROM: usize = 16;
 const GATHER_SHARE: usize = 3;
@@ -67,19 +68,19 @@ pub(crate) struct Task<'a> {
     pub(crate) start: Timestamp,
     /// `None`: a closed load.
     pub(crate) schedule: Option<&'a Schedule>,
-    /// Which of the threads this is, counted from zero.
+    /// Index of the thread, from zero.
     pub(crate) number: u32,
-    /// The connections it begins with in a closed load.
+    /// Connections at the begin of a closed load.
     pub(crate) connections: u32,
-    /// The connections it may open.
+    /// Greatest number of connections.
     pub(crate) connections_max: u32,
-    /// `None`: a load that does not rise.
+    /// State of a rising load; `None` for a load with constant users.
     pub(crate) level: Option<&'a Level>,
-    /// Users that come here each second when it rises.
+    /// New users per second on the thread, in a rising load.
     pub(crate) level_share: u32,
-    /// The number of the first of them.
+    /// Number of the thread's first connection.
     pub(crate) connection_first: u32,
-    /// High bits of all request numbers of this run.
+    /// High bits of all request numbers of the run.
     pub(crate) id_base: u64,
 }
 
@@ -90,12 +91,12 @@ pub(crate) struct Worker<'a> {
     connections: Vec<Connection>,
     /// Where users share connections.
     carriers: streams::Carriers,
-    /// Free connections of an open load; the one used last comes first, so that few stay warm.
+    /// Free connections of an open load; the one used last comes first, so few stay warm.
     idle: Vec<usize>,
     /// Think times and retries: when, and which connection. At most one for each.
     wakeups: BinaryHeap<Reverse<(Timestamp, usize)>>,
-    /// Users of a closed load whose next request became due in this turn, and when. They are sent
-    /// together, so that the server is not woken for each one.
+    /// Users of a closed load with a next request due in the current turn, and the due time: sent
+    /// together, so the server is not woken for each one.
     due: Vec<(usize, Timestamp)>,
     /// Connections whose next message may have come already.
     aside: Vec<usize>,
@@ -115,7 +116,7 @@ pub(crate) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// To be called on the thread that will run it.
+    /// Returns a worker; to be called on the thread of the worker.
     pub(crate) fn new(task: Task<'a>, book: Book) -> io::Result<Worker<'a>> {
         let plan = task.plan;
         let pacer = |schedule| Pacer::of_plan(schedule, plan, task.number);
@@ -225,7 +226,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Starts what is due: think times that are over, ticks for which a user is free.
+    /// Starts due work: ended think times, and ticks with a free user.
     fn work_off(&mut self, now: Timestamp) {
         while let Some(Reverse((at, index))) = self.wakeups.peek().copied()
             && at <= now
@@ -265,7 +266,7 @@ impl<'a> Worker<'a> {
         index
     }
 
-    /// Lets a user that is free since `now` go on: its next request becomes due.
+    /// Schedules the next request of a user free since `now`.
     fn next_of(&mut self, index: usize, now: Timestamp) {
         if !self.sending || now >= self.task.window.end {
             return;
@@ -318,7 +319,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Goes on with connecting; when it is done, sends. Whether there is something to read for it.
+    /// Continues connecting, and sends when connected; returns whether there is something to read.
     fn go_on_connecting(&mut self, index: usize) -> bool {
         let connection = &mut self.connections[index];
         if connection.request.connected.is_none() {
@@ -384,7 +385,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Gives up requests that took too long.
+    /// Gives up requests over the time limit.
     fn sweep(&mut self, now: Timestamp) {
         if now < self.sweep_at {
             return;
@@ -424,9 +425,9 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether answers are waited for together: in a closed load where they come so densely that
-    /// each would wake the thread out of a short sleep; over HTTP/2 they come together anyway. An
-    /// answer is noticed later by a small part of its latency then.
+    /// Returns the limits of gathering, for a closed load with responses so frequent as to wake the
+    /// thread out of a short sleep each; over HTTP/2 responses come together anyway. A response is
+    /// noticed later by a small part of the latency then.
     fn gather(&self) -> Option<Gather> {
         let mean = self.service_mean.0;
         let dense = mean < self.in_flight as u64 * DENSE.0;
@@ -442,7 +443,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// When it has to wake without anything happening.
+    /// Returns the time of the next wake-up without any event.
     fn wake_at(&self) -> Option<Timestamp> {
         let wakeup = self.wakeups.peek().map(|Reverse((at, _))| *at);
         // A tick that waits for a user needs no timer: the user's freedom wakes it.

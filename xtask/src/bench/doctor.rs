@@ -4,7 +4,8 @@
 use crate::run::{Outcome, cargo, run, target_folder};
 use crate::servers;
 
-/// Both MariaDBs wait for the disk; their data is larger than one pool and smaller than the other.
+/// Options of both MariaDBs, for waits on the disk; the data is larger than one pool and smaller
+/// than the other.
 const MARIADB: [&str; 3] = [
     "--innodb-flush-method=O_DIRECT",
     "--log-bin=binlog",
@@ -15,7 +16,7 @@ const MARIADB_HEALTHY: [&str; 2] = ["--innodb-buffer-pool-size=256M", "--sync-bi
 const POSTGRES_PLANTED: [&str; 3] = ["fsync=on", "shared_buffers=1MB", "random_page_cost=4"];
 const POSTGRES_HEALTHY: [&str; 3] = ["fsync=on", "shared_buffers=256MB", "random_page_cost=1.1"];
 
-/// Rows that need the servers of a kind.
+/// Rows in need of the servers of a kind.
 const ON_MARIADB: [&str; 3] = ["pool", "binlog", "mysqltuner"];
 const ON_POSTGRES: [&str; 2] = ["shared-buffers", "page-cost"];
 
@@ -26,7 +27,7 @@ fn asked(arguments: &[String], rows: &[&str]) -> bool {
     only.is_none_or(|only| only.split(',').any(|one| rows.contains(&one)))
 }
 
-/// `--only ROW[,ROW]` makes those rows alone, with their servers.
+/// Runs the benchmark; `--only ROW[,ROW]` measures only the given rows, with the servers needed.
 pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {
     let mut servers = Vec::new();
     if asked(arguments, &ON_MARIADB) {

@@ -1,5 +1,5 @@
-//! The load generator beside its peers. The benchmark itself is `crates/bench/src/load.rs`; it runs
-//! the optimised program as people do.
+//! The load generator beside peers. The benchmark itself is `crates/bench/src/load.rs`; it runs the
+//! optimised program as people do.
 
 use crate::run::{Outcome, cargo, run};
 

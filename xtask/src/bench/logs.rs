@@ -25,7 +25,7 @@ pub(crate) fn run_bench(arguments: &[String]) -> Outcome<()> {
     program::run_with("logs", arguments, &env)
 }
 
-/// Builds alp from its Go module, once.
+/// Builds alp from the Go module, once.
 fn alp(folder: &Path) -> Outcome<PathBuf> {
     let program = folder.join("alp");
     if !is_program(&program) {
@@ -42,7 +42,8 @@ fn alp(folder: &Path) -> Outcome<PathBuf> {
     Ok(program)
 }
 
-/// The one in `PATH`, or that of Debian's percona-toolkit, unpacked; it needs nothing but Perl.
+/// Returns pt-query-digest from `PATH`, or unpacks Debian's percona-toolkit; the script needs only
+/// Perl.
 fn pt_query_digest(folder: &Path) -> Outcome<PathBuf> {
     if let Some(installed) = find_program("pt-query-digest") {
         return Ok(installed);

@@ -1,8 +1,8 @@
-//! Benchmarks that run the program itself.
+//! Benchmarks with runs of the program.
 
 use crate::run::{Outcome, cargo, run, target_folder};
 
-/// Builds the program optimised and runs the benchmark with it.
+/// Builds the program optimised and runs a benchmark of the program.
 pub(crate) fn run_with(name: &str, arguments: &[String], env: &[(&str, &str)]) -> Outcome<()> {
     run(&mut cargo(&["build", "--release", "--package", "hakaru"]))?;
     let mut command = cargo(&[

@@ -1,10 +1,10 @@
-//! The schema engine's speed, and its changes of tables in use. The benchmarks themselves are
+//! Speed of the schema engine, and changes of tables in use. The benchmarks themselves are
 //! `crates/bench/src/schema.rs` and `crates/bench/src/online.rs`, built optimised.
 
 use crate::run::Outcome;
 use crate::test::with_servers;
 
-/// Runs the benchmark of this name with servers at hand.
+/// Runs the benchmark of the given name with servers available.
 pub(crate) fn run_bench(name: &str, arguments: &[String]) -> Outcome<()> {
     let words = [
         "cargo",

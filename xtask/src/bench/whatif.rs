@@ -5,8 +5,8 @@ use super::program;
 use crate::run::Outcome;
 use crate::servers;
 
-/// The chat's database, where one runs already: filling it takes longer than a piece of the
-/// benchmark.
+/// Variable with the chat's database, where one runs already: filling a database takes longer than
+/// a piece of the benchmark.
 const VARIABLE: &str = "HAKARU_BENCH_MARIADB_URL";
 
 pub(crate) fn run_bench(arguments: &[String]) -> Outcome<()> {
@@ -17,7 +17,7 @@ pub(crate) fn run_try(arguments: &[String]) -> Outcome<()> {
     with_mariadb("try", arguments, ("--on", "mariadb"))
 }
 
-/// Starts a MariaDB unless that flag leaves out what needs it.
+/// Starts a MariaDB unless the flag leaves out the parts in need of one.
 fn with_mariadb(name: &str, arguments: &[String], (flag, part): (&str, &str)) -> Outcome<()> {
     let chosen = arguments.iter().skip_while(|word| *word != flag).nth(1);
     let needs_server = chosen.is_none_or(|chosen| chosen.contains(part));

@@ -1,5 +1,4 @@
-//! Where a server's programs are: on this machine, or in a private root that is entered by
-//! `chroot`.
+//! Places of a server's programs: the machine, or a private root entered by `chroot`.
 
 use std::env;
 use std::fs;
@@ -14,7 +13,7 @@ use crate::setup::roots::{self, Root};
 
 /// Where programs are.
 pub(super) enum Place {
-    /// This machine's packages.
+    /// Packages of the machine.
     Machine,
     /// A private root.
     Root(PathBuf),
@@ -22,9 +21,9 @@ pub(super) enum Place {
 
 /// A server's own folder, and who may write there.
 pub(super) struct Home {
-    /// As we see it.
+    /// Path as seen from outside of the root.
     pub(super) folder: PathBuf,
-    /// As the server sees it.
+    /// Path as seen by the server.
     pub(super) inside: PathBuf,
     account: Option<Account>,
 }
@@ -37,7 +36,7 @@ struct Account {
 }
 
 impl Place {
-    /// A root that setup has unpacked.
+    /// Returns the place of a root unpacked by setup.
     pub(super) fn in_root(root: &Root) -> Outcome<Place> {
         if root.is_there() {
             Ok(Place::Root(root.folder()))
@@ -49,7 +48,7 @@ impl Place {
         }
     }
 
-    /// This machine where it has the programs, else a root.
+    /// Returns the machine where the programs are installed, else a root.
     pub(super) fn machine_or(machine: bool, root: &Root) -> Outcome<Place> {
         if machine {
             Ok(Place::Machine)
@@ -64,7 +63,7 @@ impl Place {
             .all(|name| self.find(name, "").is_ok())
     }
 
-    /// A program's path as the place itself sees it.
+    /// Returns a program's path inside the place.
     pub(super) fn find(&self, name: &str, package: &str) -> Outcome<PathBuf> {
         let found = match self {
             Place::Machine => find_program(name),
@@ -76,7 +75,8 @@ impl Place {
         found.ok_or(format!("there is no {name}; install the package {package}"))
     }
 
-    /// The folder with the binaries of the newest PostgreSQL: Debian keeps them out of `PATH`.
+    /// Returns the folder with the binaries of the newest PostgreSQL, which Debian installs outside
+    /// of `PATH`.
     pub(super) fn postgres_binaries(&self) -> Option<PathBuf> {
         let base = Path::new("/usr/lib/postgresql");
         let (root, in_path) = match self {
@@ -103,7 +103,7 @@ impl Place {
         folders.pop().map(|(_, folder)| folder).or(in_path)
     }
 
-    /// A private folder that belongs to the account the server will have.
+    /// Makes a private folder owned by the server's account.
     pub(super) fn make_home(&self, name: &str, user: &str) -> Outcome<Home> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         // Relaxed: only the uniqueness of the number matters.
@@ -132,7 +132,7 @@ impl Place {
         })
     }
 
-    /// A program of this place, run with the home's account.
+    /// Returns a command for a program of the place, run with the home's account.
     pub(super) fn command(&self, program: &Path, home: &Home) -> Command {
         let Place::Root(root) = self else {
             return as_account(Command::new(program), home);
@@ -157,8 +157,8 @@ impl Place {
         command
     }
 
-    /// The shell that holds the server: it must be able to do what [`Place::command`] does, and to
-    /// stop that.
+    /// Returns the command of the server's keeper, a shell with the rights to run and stop commands
+    /// of [`Place::command`].
     pub(super) fn keeper_shell(&self, home: &Home) -> Command {
         match self {
             Place::Machine => as_account(Command::new("/bin/sh"), home),
@@ -167,13 +167,13 @@ impl Place {
     }
 }
 
-/// A path in a root, as we see it.
+/// Returns a path in a root, as seen from outside.
 fn outside(root: &Path, inside: &Path) -> PathBuf {
     root.join(inside.strip_prefix("/").unwrap_or(inside))
 }
 
-/// Database servers refuse to run as root: root lends them the account their package made, or
-/// `nobody`.
+/// Returns the account for a server, as database servers refuse to run as root: the account made by
+/// the package, or `nobody`.
 fn find_account(user: &str) -> Outcome<Account> {
     let accounts = fs::read_to_string("/etc/passwd")
         .map_err(|error| format!("cannot read /etc/passwd: {error}"))?;

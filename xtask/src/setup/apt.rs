@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::run::Outcome;
 
-/// One place that packages come from.
+/// One source of packages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Source {
     pub(crate) uri: String,
@@ -112,7 +112,7 @@ fn parse_paragraph(lines: &[&str]) -> Vec<Source> {
     words("URIs").into_iter().flat_map(with_suites).collect()
 }
 
-/// Returns the Debian mirror that this machine's own apt sources name.
+/// Returns the Debian mirror named by the machine's own apt sources.
 pub(crate) fn mirror() -> Outcome<Source> {
     let list = fs::read_to_string("/etc/apt/sources.list").unwrap_or_default();
     let mut sources = parse_list(&list);

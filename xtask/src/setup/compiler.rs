@@ -1,5 +1,5 @@
-//! The C compiler of an old Debian, which links what is released: a program linked by it asks for
-//! no newer C library than that Debian has. It compiles for this machine and for arm64.
+//! C compiler of an old Debian, used to link releases: a linked program needs no newer C library
+//! than the old Debian's. It compiles for this machine and for arm64.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use crate::run::Outcome;
 /// What programs are linked for: Debian 11 has glibc 2.31.
 const SUITE: &str = "bullseye";
 
-/// A machine that programs are made for.
+/// A machine as a target of programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Machine {
-    /// Rust's name for it.
+    /// Rust's name of the target.
     pub(crate) target: &'static str,
     /// Debian's.
     pub(crate) debian: &'static str,
@@ -67,7 +67,7 @@ pub(crate) struct Compiler {
 }
 
 impl Machine {
-    /// Unpacks the compiler unless it is there, and writes the script that calls it into a folder.
+    /// Unpacks the compiler unless present, and writes a script calling the compiler into a folder.
     pub(crate) fn compiler(&self, folder: &Path) -> Outcome<Compiler> {
         let relocated = Relocated {
             suite: SUITE,
@@ -95,7 +95,8 @@ impl Machine {
     }
 }
 
-/// GCC looks for its headers, libraries, assembler and linker in `/usr`, unless told where.
+/// Returns the script of the compiler: GCC looks for headers, libraries, assembler and linker in
+/// `/usr`, unless given other paths.
 fn cc(root: &Path, gnu: &str) -> String {
     let root = root.display();
     format!(

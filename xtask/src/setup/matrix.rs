@@ -13,13 +13,13 @@ use super::ruby::{
 };
 use crate::run::{Outcome, capture, write};
 
-/// A Ruby of a release with that release's Puma and drivers.
+/// A Ruby of a release with the same release's Puma and drivers.
 #[derive(Clone, Debug)]
 pub(crate) struct Unpacked {
     /// `3.3.8`.
     pub(crate) ruby: String,
     pub(crate) puma: String,
-    /// The script that runs this Ruby with its libraries.
+    /// Script running the Ruby with the unpacked libraries.
     pub(crate) ruby_program: PathBuf,
     pub(crate) puma_program: PathBuf,
 }
@@ -62,7 +62,7 @@ fn of(private: &Private) -> Outcome<Unpacked> {
     })
 }
 
-/// Unpacks autoconf, which Ruby's own sources need, and returns its folder.
+/// Unpacks autoconf, needed by Ruby's own sources, and returns the folder.
 pub(crate) fn build_tools(folder: &Path) -> Outcome<PathBuf> {
     unpack_once(folder, "bookworm", &["autoconf", "m4"])?;
     Ok(folder.to_owned())
@@ -90,7 +90,7 @@ pub(crate) fn pure_libraries(folder: &Path) -> Outcome<PathBuf> {
     Ok(all)
 }
 
-/// Unpacks packages with what they depend on, unless they were.
+/// Unpacks packages with dependencies, unless done already.
 pub(crate) fn unpack_once(folder: &Path, suite: &str, packages: &[&str]) -> Outcome<()> {
     if folder.join(".whole").exists() {
         return Ok(());
@@ -103,7 +103,7 @@ pub(crate) fn unpack_once(folder: &Path, suite: &str, packages: &[&str]) -> Outc
     write(&folder.join(".whole"), "")
 }
 
-/// Unpacks the Ruby that runs other projects' tests; returns the script that runs it.
+/// Unpacks the Ruby for other projects' tests; returns the script running the Ruby.
 pub(crate) fn suites_ruby() -> Outcome<PathBuf> {
     if !SUITES_RUBY.is_there(&SUITES_LIBRARIES) {
         eprintln!("setup: fetching {}", SUITES_RUBY.holds);
@@ -112,7 +112,7 @@ pub(crate) fn suites_ruby() -> Outcome<PathBuf> {
     Ok(SUITES_RUBY.programs().join("ruby"))
 }
 
-/// Returns where a file of that Ruby's packages is.
+/// Returns the path of a file in the packages of the suites' Ruby.
 pub(crate) fn suites_file(name: &str) -> Outcome<PathBuf> {
     let root = SUITES_RUBY.programs().with_file_name("debian");
     let found = capture(
@@ -124,7 +124,7 @@ pub(crate) fn suites_file(name: &str) -> Outcome<PathBuf> {
     first.ok_or(format!("no package of the suites' Ruby has {name}"))
 }
 
-/// Fetches the source of a package of the same release, unless it is there; returns its folder.
+/// Fetches the source of a package of the same release, unless present; returns the folder.
 pub(crate) fn source(package: &str, folder: &Path) -> Outcome<PathBuf> {
     if folder.join(".whole").exists() {
         return Ok(folder.to_owned());

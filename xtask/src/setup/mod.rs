@@ -1,4 +1,4 @@
-//! What is missing on this machine, shown first, then unpacked beside it.
+//! Setup: shows missing programs first, then unpacks each beside the machine's own.
 //!
 //! The order: look; list what would be fetched; ask on a terminal; fetch; look again. Nothing is
 //! installed: packages of the machine's own Debian mirror are unpacked into the build folder
@@ -50,7 +50,7 @@ pub(crate) struct Options {
     pub(crate) mariadb: bool,
 }
 
-/// Something that has to be fetched.
+/// A missing program or library to fetch.
 enum Missing {
     Ruby(&'static ruby::Private, Vec<Library>),
     Root(&'static Root),
@@ -130,18 +130,18 @@ pub(crate) fn prepare(options: &Options) -> Outcome<()> {
     }
 }
 
-/// The wrapper that runs its arguments on Ruby 3.1, when it is there.
+/// Returns the wrapper which runs arguments on Ruby 3.1, when present.
 pub(crate) fn ruby31() -> Option<PathBuf> {
     RUBY31.is_there(&ruby::OLD).then(|| RUBY31.wrapper())
 }
 
-/// The folder in which the programs that setup chose stand under their usual names.
+/// Returns the folder with the programs chosen by setup, under usual names.
 pub(crate) fn tools_folder() -> PathBuf {
     target_folder().join("tools/bin")
 }
 
-/// Starts this program again with [`tools_folder`] first in `PATH`, unless it is; returns only if
-/// that fails. All programs that we start inherit it.
+/// Executes the program again with [`tools_folder`] first in `PATH`, unless already so; returns
+/// only on failure. All programs that we start inherit it.
 pub(crate) fn enter() -> Outcome<()> {
     let folder = tools_folder();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -158,7 +158,7 @@ pub(crate) fn enter() -> Outcome<()> {
     Err(format!("cannot start {} again: {error}", program.display()))
 }
 
-/// Returns the folder with the unpacked package debootstrap, and the address of this machine's
+/// Returns the folder with the unpacked package debootstrap, and the address of the machine's
 /// Debian mirror.
 pub(crate) fn fetch_debootstrap() -> Outcome<(PathBuf, String)> {
     let mirror = apt::mirror()?;
@@ -262,7 +262,7 @@ fn is_in_path(folder: &Path) -> bool {
     find_program("ruby").is_some_and(|found| found.parent() == Some(folder))
 }
 
-/// The Ruby libraries that the task needs.
+/// Returns the Ruby libraries needed by the task.
 fn libraries(options: &Options) -> Vec<Library> {
     let test = options.purpose == Purpose::Test;
     let mut libraries = ruby::CHAT.to_vec();
@@ -275,7 +275,7 @@ fn libraries(options: &Options) -> Vec<Library> {
     libraries
 }
 
-/// Returns where packages come from, or what to install by hand where that is not known.
+/// Returns the source of packages, or the packages to install by hand where no source is known.
 fn source(missing: &[Missing]) -> Outcome<Source> {
     let mut needed = vec!["apt-get", "dpkg-deb", "tar"];
     if !is_root() && missing.iter().any(|one| matches!(one, Missing::Root(_))) {

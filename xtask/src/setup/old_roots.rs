@@ -1,9 +1,9 @@
 //! Debians on which a release must run: the oldest and the newest, of packages unpacked beside each
-//! other. A user namespace is enough to enter one, so that no rights are needed and nothing is changed
-//! outside of it.
+//! other. A user namespace is enough to enter one, so that no rights are needed and nothing is
+//! changed outside of it.
 //!
-//! A foreign machine's programs run under `qemu-aarch64`, which is brought into the root. It does not
-//! run what they start, so there the package is unpacked, not installed.
+//! A foreign machine's programs run under `qemu-aarch64`, which is brought into the root. It does
+//! not run what they start, so there the package is unpacked, not installed.
 
 use std::env::consts::ARCH;
 use std::fs;
@@ -29,11 +29,11 @@ const PACKAGES: [&str; 8] = [
     "libc-bin",
     "libgcc-s1",
 ];
-/// Changes when what is unpacked changes, so that old roots are not taken for new ones.
+/// Version of the unpacked contents; a change replaces old roots.
 const RECIPE: u32 = 1;
 const QEMU: &str = "usr/bin/qemu-aarch64-static";
 
-/// A copy of a Debian that is removed when this is dropped.
+/// A copy of a Debian, removed on drop.
 #[derive(Debug)]
 pub(crate) struct OldRoot {
     suite: &'static str,
@@ -66,7 +66,7 @@ impl OldRoot {
         format!("Debian {} {}", self.suite, self.machine.debian)
     }
 
-    /// Installs a package, or unpacks that of a foreign machine.
+    /// Installs a package, or unpacks a foreign machine's.
     pub(crate) fn install(&self, package: &Path) -> Outcome<()> {
         if is_foreign(self.machine) {
             let mut unpack = Command::new("dpkg-deb");
@@ -78,7 +78,7 @@ impl OldRoot {
             .map(|_| ())
     }
 
-    /// Copies a file into the root and returns its path there.
+    /// Copies a file into the root and returns the path inside.
     pub(crate) fn bring(&self, file: &Path) -> Outcome<String> {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let place = self.folder.join("tmp").join(name.as_ref());
@@ -87,7 +87,7 @@ impl OldRoot {
         Ok(format!("/tmp/{name}"))
     }
 
-    /// Runs a program with this root as `/` and returns what it prints.
+    /// Runs a program with the root as `/` and returns the output.
     pub(crate) fn enter(&self, words: &[&str]) -> Outcome<String> {
         let mut command = Command::new("unshare");
         command.args(["--user", "--map-root-user", "chroot"]);
@@ -101,7 +101,7 @@ impl OldRoot {
         capture(&mut command)
     }
 
-    /// The program of the C library that loads others.
+    /// Returns the path of the C library's dynamic loader.
     pub(crate) fn loader(&self) -> &'static str {
         match self.machine.debian {
             "arm64" => "/lib/ld-linux-aarch64.so.1",
@@ -120,7 +120,7 @@ fn is_foreign(machine: Machine) -> bool {
     !machine.target.starts_with(ARCH)
 }
 
-/// Unpacks a Debian, unless it is there.
+/// Unpacks a Debian, unless present.
 fn base(suite: &str, machine: Machine) -> Outcome<PathBuf> {
     let folder = cache_folder().join(format!("release-{suite}-{}-{RECIPE}", machine.debian));
     if folder.is_dir() {

@@ -1,6 +1,5 @@
-//! An apt of our own: its lists, cache and sources lie in one folder and its status is empty, so
-//! that it sees
-//! one release of the machine's own mirror and the system is not touched. Needs no root.
+//! A private apt: lists, cache and sources lie in one folder and the status is empty, so only one
+//! release of the machine's own mirror is visible and the system is not touched. Needs no root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +19,7 @@ const UNPACK: &str = r#"umask 022; dpkg-deb --fsys-tarfile "$1" |
 /// Packages of one release, kept in one folder.
 pub(super) struct PrivateApt {
     folder: PathBuf,
-    /// Debian's name of another machine than this one.
+    /// Debian's name of a foreign machine.
     machine: Option<String>,
 }
 
@@ -62,7 +61,7 @@ impl PrivateApt {
         Ok(apt)
     }
 
-    /// Unpacks these packages and all that they depend on into a folder.
+    /// Unpacks packages and all dependencies into a folder.
     pub(super) fn unpack_with_dependencies(&self, packages: &[&str], root: &Path) -> Outcome<()> {
         let mut download = self.command();
         download
@@ -77,9 +76,8 @@ impl PrivateApt {
         unpack_all(&self.folder.join("cache/archives"), root)
     }
 
-    /// Fetches what a package's authors released and unpacks it into a folder. Debian's own
-    /// changes are left out: some
-    /// mirrors lack them, and they need more programs.
+    /// Fetches a package's original source and unpacks the source into a folder. Debian's own
+    /// changes are left out: some mirrors lack them, and they need more programs.
     pub(super) fn unpack_source(&self, package: &str, folder: &Path) -> Outcome<()> {
         let uris = capture(self.command().args(["source", "--print-uris", package]))?;
         let line = uris.lines().find(|line| is_release(line));

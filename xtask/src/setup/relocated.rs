@@ -17,23 +17,23 @@ use super::private_apt::PrivateApt;
 use super::roots::make_skeleton;
 use crate::run::{Outcome, capture, is_program, write};
 
-/// Changes when what is done with the packages changes, so that old folders are made again.
+/// Version of the treatment of packages; a change replaces old folders.
 const RECIPE: u32 = 2;
 const RECORD: &str = "packages.txt";
 
-/// Packages and where they are unpacked.
+/// Packages, and a folder for unpacking.
 #[derive(Clone, Debug)]
 pub(super) struct Relocated {
     pub(super) suite: &'static str,
     pub(super) packages: Vec<&'static str>,
     /// Programs to bind, relative to the root.
     pub(super) programs: Vec<&'static str>,
-    /// The final folder, which must not move: the programs carry its path.
+    /// The final folder, which must not move: the programs contain the path.
     pub(super) folder: PathBuf,
 }
 
 impl Relocated {
-    /// Returns the folder that stands for `/`.
+    /// Returns the folder used as `/`.
     pub(super) fn root(&self) -> PathBuf {
         self.folder.join("debian")
     }
@@ -43,7 +43,7 @@ impl Relocated {
         libraries(&self.root())
     }
 
-    /// Whether the folder holds at least these packages, unpacked for this very path.
+    /// Returns whether the folder holds at least the packages, unpacked for the very same path.
     pub(super) fn is_there(&self) -> bool {
         let record = fs::read_to_string(self.folder.join(RECORD)).unwrap_or_default();
         let mut lines = record.lines();
@@ -54,8 +54,7 @@ impl Relocated {
                 .all(|package| record.lines().skip(1).any(|line| line == *package))
     }
 
-    /// Fetches, unpacks and binds the packages with all that they depend on; replaces an older
-    /// folder.
+    /// Fetches, unpacks and binds the packages with all dependencies; replaces an older folder.
     pub(super) fn install(&self, mirror: &Source) -> Outcome<()> {
         let part = self
             .folder
@@ -110,8 +109,7 @@ fn libraries(root: &Path) -> PathBuf {
     root.join("usr/lib").join(format!("{ARCH}-linux-gnu"))
 }
 
-/// Rewrites links that begin with `/` and lead to something unpacked, such as a library's other
-/// name.
+/// Rewrites absolute links to something unpacked, such as a library's other name.
 fn make_links_relative(root: &Path) -> Outcome<()> {
     for link in links_below(root) {
         let Ok(leads_to) = fs::read_link(&link) else {
@@ -148,9 +146,9 @@ fn links_below(folder: &Path) -> Vec<PathBuf> {
     links
 }
 
-/// Puts the C library's debug symbols where valgrind looks for them: `.debug` beside the library,
-/// under the build id without its first two digits. The folder of the packages, `/usr/lib/debug`,
-/// is not at its place here.
+/// Puts the C library's debug symbols where valgrind looks: `.debug` beside the library, under the
+/// build id without the first two digits. The folder of the packages, `/usr/lib/debug`, is not at
+/// its place here.
 fn link_debug_symbols(root: &Path) -> Outcome<()> {
     let ids = root.join("usr/lib/debug/.build-id");
     let beside = libraries(root).join(".debug");
@@ -167,7 +165,7 @@ fn link_debug_symbols(root: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Writes a program that a shell or Ruby runs.
+/// Writes an executable script for a shell or Ruby.
 pub(crate) fn write_script(path: &Path, text: &str) -> Outcome<()> {
     write(path, text)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))

@@ -1,6 +1,6 @@
-//! Private roots with database servers that this machine's release does not have: packages of other
-//! Debian releases, unpacked beside each other in the user's cache folder, never installed.
-//! `servers` runs them by `chroot`.
+//! Private roots with database servers missing in the machine's release: packages of other Debian
+//! releases, unpacked beside each other in the user's cache folder, never installed. `servers` runs
+//! them by `chroot`.
 //!
 //! A root is made under another name and renamed when it is whole, so that what is there under its
 //! own name always works, also when two runs make it at once.
@@ -15,23 +15,22 @@ use super::apt::Source;
 use super::private_apt::PrivateApt;
 use crate::run::{Outcome, capture, write};
 
-/// Changes when what is done with the packages changes, so that old roots are not taken for new
-/// ones.
+/// Version of the treatment of packages; a change replaces old roots.
 const RECIPE: u32 = 2;
 
-/// The account of servers in a root; `servers` runs them with this number.
+/// Account of servers in a root; `servers` runs each server with the number.
 pub(crate) const USER: u32 = 65534;
 
-/// A release and what is taken from it.
+/// A release, and packages of the release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Root {
     suite: &'static str,
     packages: &'static [&'static str],
-    /// For people: what it brings, and how much is fetched.
+    /// Description for people: contents, and amount to fetch.
     pub(crate) holds: &'static str,
 }
 
-/// The servers of Debian 12, for a machine that has none of its own.
+/// Servers of Debian 12, for a machine without any.
 pub(crate) const BOOKWORM_MARIADB: Root = Root {
     suite: "bookworm",
     packages: TRIXIE.packages,
@@ -72,7 +71,7 @@ pub(crate) const SID: Root = Root {
 };
 
 impl Root {
-    /// Where it is, or will be.
+    /// Returns the folder of the root, present or not.
     pub(crate) fn folder(&self) -> PathBuf {
         cache_folder().join(format!("root-{}-{}", self.suite, self.hash()))
     }
@@ -81,7 +80,7 @@ impl Root {
         self.folder().is_dir()
     }
 
-    /// Fetches and unpacks it.
+    /// Fetches and unpacks the root.
     pub(super) fn install(&self, mirror: &Source) -> Outcome<()> {
         eprintln!("setup: unpacking {}", self.holds);
         let folder = self.folder();
@@ -107,7 +106,7 @@ impl Root {
         }
     }
 
-    /// FNV-1a of what it is made of.
+    /// Returns the FNV-1a hash of the root's recipe, suite and packages.
     fn hash(&self) -> String {
         let text = format!("{RECIPE} {} {}", self.suite, self.packages.join(" "));
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -130,7 +129,7 @@ pub(crate) fn cache_folder() -> PathBuf {
         .join("hakaru-dev")
 }
 
-/// Makes the folders and links that a merged `/usr` has and no package brings.
+/// Makes the folders and links of a merged `/usr`, which are in no package.
 pub(super) fn make_skeleton(root: &Path) -> Outcome<()> {
     let make = || {
         for folder in ["bin", "sbin", "lib", "lib64"] {
@@ -145,7 +144,7 @@ pub(super) fn make_skeleton(root: &Path) -> Outcome<()> {
     make().map_err(|error| format!("cannot make {}: {error}", root.display()))
 }
 
-/// Writes the accounts of root and of the servers, and the name of this machine.
+/// Writes the accounts of root and of the servers, and the machine's name.
 pub(super) fn make_accounts(root: &Path) -> Outcome<()> {
     let accounts =
         format!("root:x:0:0::/:/bin/sh\nserver:x:{USER}:{USER}::/tmp:/usr/sbin/nologin\n");
@@ -156,8 +155,8 @@ pub(super) fn make_accounts(root: &Path) -> Outcome<()> {
         .map_err(|error| format!("cannot open {}/tmp: {error}", root.display()))
 }
 
-/// The two devices that servers open. Who may not make devices gets an empty file to write into in
-/// place of `/dev/null`; random bytes then come from the system call alone.
+/// Makes the two devices opened by servers. Who may not make devices gets an empty file to write
+/// into in place of `/dev/null`; random bytes then come from the system call alone.
 fn make_devices(root: &Path) -> Outcome<()> {
     let null = root.join("dev/null");
     let device = |name: &str, minor: &str| {

@@ -1,5 +1,4 @@
-//! Which Ruby runs the apps and the tests: one that is on this machine, or one unpacked into the
-//! build folder.
+//! Ruby for the apps and the tests: an installed one, or one unpacked into the build folder.
 
 use std::env;
 use std::fs;
@@ -13,7 +12,7 @@ use crate::run::{Outcome, capture, find_program_outside, is_program, target_fold
 /// The GVL can be watched from 3.2 on.
 const VERSION_MIN: (u32, u32) = (3, 2);
 
-/// A library that an app or a test needs.
+/// A library needed by an app or a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Library {
     /// What is required.
@@ -33,7 +32,7 @@ pub(crate) const CHAT: [Library; 3] = [
     library("sinatra/base", "sinatra", "ruby-sinatra"),
     library("sqlite3", "sqlite3", "ruby-sqlite3"),
 ];
-/// What it needs more on MariaDB.
+/// Further libraries for MariaDB.
 pub(crate) const MARIADB: [Library; 1] = [library("mysql2", "mysql2", "ruby-mysql2")];
 /// What the tests need more than both.
 pub(crate) const TESTS: [Library; 10] = [
@@ -57,13 +56,13 @@ pub(crate) const TESTS: [Library; 10] = [
 pub(super) struct Private {
     suite: &'static str,
     version: &'static str,
-    /// Its folder below the build folder.
+    /// Folder of the Ruby, below the build folder.
     name: &'static str,
-    /// For people: what it brings and how much is fetched.
+    /// Description for people: contents, and amount to fetch.
     pub(super) holds: &'static str,
 }
 
-/// The Ruby for machines that have none that will do.
+/// Ruby for machines without a suitable one.
 pub(super) const RUBY33: Private = Private {
     suite: "trixie",
     version: "3.3",
@@ -71,7 +70,7 @@ pub(super) const RUBY33: Private = Private {
     holds: "Ruby 3.3 with its libraries from Debian 13 (40 MB)",
 };
 
-/// The Ruby of the tests that need an old one.
+/// Ruby of the tests in need of an old one.
 pub(super) const RUBY31: Private = Private {
     suite: "bookworm",
     version: "3.1",
@@ -79,16 +78,15 @@ pub(super) const RUBY31: Private = Private {
     holds: "Ruby 3.1 and Puma 5.6 from Debian 12 (15 MB)",
 };
 
-/// What the rows of `cargo xtask rubies` need: servers, and the drivers that the agent watches.
+/// Libraries for the rows of `cargo xtask rubies`: servers, and the drivers watched by the agent.
 pub(super) const MATRIX_LIBRARIES: [Library; 3] = [
     library("puma", "puma", "puma"),
     library("sqlite3", "sqlite3", "ruby-sqlite3"),
     library("mysql2", "mysql2", "ruby-mysql2"),
 ];
 
-/// The Rubies of `cargo xtask rubies` that come as packages. Each is unpacked apart from those of
-/// the tests, so that what
-/// this machine has does not change the rows.
+/// Packaged Rubies of `cargo xtask rubies`, each unpacked apart from the Rubies of the tests, so
+/// the machine's own Ruby does not change the rows.
 pub(super) const MATRIX_RUBIES: [Private; 3] = [
     Private {
         suite: "bookworm",
@@ -133,7 +131,7 @@ pub(super) const SUITES_LIBRARIES: [Library; 11] = [
     library("capybara", "capybara", "ruby-capybara"),
 ];
 
-/// The Ruby that runs them.
+/// Ruby for the suites of other projects.
 pub(super) const SUITES_RUBY: Private = Private {
     suite: "trixie",
     version: "3.3",
@@ -141,8 +139,7 @@ pub(super) const SUITES_RUBY: Private = Private {
     holds: "Ruby 3.3 with what other projects' tests need from Debian 13 (50 MB)",
 };
 
-/// Returns the folder with the programs of a Ruby that is on this machine, new enough and has the
-/// libraries.
+/// Returns the folder with the programs of an installed Ruby, new enough and with all libraries.
 ///
 /// The first in `PATH` comes first, then what version managers installed, the newest first: their
 /// own programs are
@@ -208,7 +205,7 @@ impl Private {
         self.folder().join(self.name)
     }
 
-    /// Returns the folder with its programs.
+    /// Returns the folder with the programs of the Ruby.
     pub(super) fn programs(&self) -> PathBuf {
         self.folder().join("bin")
     }
@@ -251,7 +248,7 @@ impl Private {
         }
     }
 
-    /// Writes `bin/ruby` and the programs that Ruby runs, and the wrapper that puts them first in
+    /// Writes `bin/ruby`, Ruby programs such as `puma`, and a wrapper with the folder first in
     /// `PATH`.
     fn write_programs(&self, relocated: &Relocated) -> Outcome<()> {
         let folder = self.folder().display().to_string();
@@ -280,7 +277,7 @@ impl Private {
     }
 }
 
-/// Whether a script's first line names Ruby as what runs it.
+/// Returns whether a script's first line names Ruby as the interpreter.
 fn is_ruby_script(line: &str) -> bool {
     let Some(command) = line.strip_prefix("#!") else {
         return false;
@@ -293,8 +290,8 @@ fn is_ruby_script(line: &str) -> bool {
         .any(|name| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == "ruby")
 }
 
-/// Debian's Ruby and its database driver look for their files in `/usr` alone; these variables
-/// name the unpacked ones.
+/// Script of the unpacked Ruby: Debian's Ruby and database driver look for files in `/usr` alone,
+/// unless variables name other folders.
 const RUBY: &str = r#"#!/bin/sh
 # Runs the unpacked Ruby.
 lib='@FOLDER@/debian/usr/lib' arch='@LIBRARIES@'

@@ -1,5 +1,5 @@
-//! Programs that the tests use beside Ruby and the database servers: one that is in `PATH` and good
-//! enough, or Debian 13's, unpacked into the user's cache folder.
+//! Programs for the tests beside Ruby and the database servers: a sufficient one from `PATH`, or
+//! Debian 13's, unpacked into the user's cache folder.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,11 +9,11 @@ use super::relocated::{Relocated, write_script};
 use super::roots::cache_folder;
 use crate::run::{Outcome, capture, find_program_outside};
 
-/// A program, and how it comes here.
+/// A program, and a way to get the program.
 pub(super) struct Tool {
-    /// Whether this machine has it already, outside of our own folders.
+    /// Whether the machine has the program already, outside of hakaru's own folders.
     is_on_machine: fn() -> bool,
-    /// Its folder below the cache folder.
+    /// Folder of the program, below the cache folder.
     name: &'static str,
     packages: &'static [&'static str],
     /// Programs to bind, relative to the root.
@@ -21,9 +21,9 @@ pub(super) struct Tool {
     /// What to write into the folder of our programs: name and script. `@ROOT@` and `@LIBRARIES@`
     /// are filled in.
     scripts: &'static [(&'static str, &'static str)],
-    /// For people: what it brings and how much is fetched.
+    /// Description for people: contents, and amount to fetch.
     pub(super) holds: &'static str,
-    /// For people who have to install it themselves.
+    /// Advice for people installing the program by hand.
     pub(super) by_hand: &'static str,
 }
 
@@ -122,7 +122,8 @@ pub(super) const ALL: [Tool; 7] = [
     },
 ];
 
-/// Fonts and a library of sound lie in folders that Chromium knows by their installed path only.
+/// Script of the unpacked Chromium, which knows fonts and a library of sound by installed paths
+/// only.
 const CHROMIUM: &str = r#"#!/bin/sh
 export FONTCONFIG_FILE='@ROOT@/fonts.conf'
 export LD_LIBRARY_PATH='@LIBRARIES@/pulseaudio'
@@ -137,15 +138,15 @@ exec '@ROOT@/usr/bin/valgrind.bin' "$@"
 const CALLGRIND_CONTROL: &str = r#"#!/bin/sh
 exec perl '@ROOT@/usr/bin/callgrind_control' "$@"
 "#;
-/// Debian's Node reads a part of itself from `/usr/share/nodejs`, so it runs where that folder is
-/// the unpacked one.
+/// Script of the unpacked Node, run with the unpacked folder mounted over `/usr/share`, since
+/// Debian's Node reads files from `/usr/share/nodejs`.
 const NODE: &str = r#"#!/bin/sh
 exec unshare --user --map-root-user --mount sh -c 'mount --bind "$0" /usr/share && exec "$@"' \
     '@ROOT@/usr/share' '@ROOT@/usr/bin/node' "$@"
 "#;
-/// Perl looks for its modules in the folders of an installed package, and its `diagnostics` for a
-/// text there by a path that no variable changes; without it messages are shorter. Its client asks
-/// for no certificate, which a server of the tests has not.
+/// Script of the unpacked MySQLTuner, with variables for Perl's modules, which Perl looks for in
+/// the folders of an installed package. Its client asks for no certificate, which a server of the
+/// tests has not.
 const MYSQLTUNER: &str = r#"#!/bin/sh
 for folder in '@ROOT@'/usr/share/perl/5.* '@ROOT@'/usr/share/perl5 '@LIBRARIES@'/perl/5.* '@LIBRARIES@'/perl-base; do
     PERL5LIB=${PERL5LIB:+$PERL5LIB:}$folder
@@ -155,8 +156,8 @@ exec '@ROOT@/usr/bin/perl' -e 'BEGIN { $INC{"diagnostics.pm"} = 1 } $0 = shift; 
     '@ROOT@/usr/bin/mysqltuner' --mysqlcmd "${0%/*}/mysqltuner-client" \
     --mysqladmin "${0%/*}/mysqltuner-admin" "$@"
 "#;
-/// Run by root, the server wants a user of its own and an empty folder, both at fixed places: it
-/// alone sees them, in a mount namespace of its own.
+/// Script of the unpacked sshd: run by root, the server wants a user and an empty folder, both at
+/// fixed places, visible to the server alone in a separate mount namespace.
 const SSHD: &str = r#"#!/bin/sh
 set -- '@ROOT@/usr/sbin/sshd' -o SshdSessionPath='@ROOT@/usr/lib/openssh/sshd-session' \
     -o SshdAuthPath='@ROOT@/usr/lib/openssh/sshd-auth' "$@"
@@ -169,7 +170,7 @@ const NPM: &str = r#"#!/bin/sh
 exec node /usr/share/nodejs/npm/bin/npm-cli.js "$@"
 "#;
 
-/// Returns the tool of that name.
+/// Returns the tool of the given name.
 #[cfg(test)]
 pub(super) fn named(name: &str) -> &'static Tool {
     static TOOLS: [Tool; ALL.len()] = ALL;
@@ -227,8 +228,8 @@ fn found(program: &str) -> Option<PathBuf> {
     find_program_outside(&super::tools_folder(), program)
 }
 
-/// Whether there is a Go that builds pprof: `dev/viewers/go.mod` names tools, which 1.24 was the
-/// first to know.
+/// Returns whether there is a Go able to build pprof: `dev/viewers/go.mod` names tools, which 1.24
+/// was the first to know.
 fn has_go() -> bool {
     const MINOR_MIN: u32 = 24;
     let Some(go) = found("go") else {
@@ -243,7 +244,7 @@ fn has_go() -> bool {
     minor.and_then(|minor| minor.parse::<u32>().ok()) >= Some(MINOR_MIN)
 }
 
-/// Whether there is a Node that can build the page, and npm with it.
+/// Returns whether there is npm and a Node able to build the page.
 fn has_node() -> bool {
     let version = found("node").and_then(|node| capture(Command::new(node).arg("--version")).ok());
     has("npm") && version.is_some_and(|version| crate::web::is_new_enough(&version))

@@ -1,4 +1,4 @@
-//! The workspace's test programs: which there are, and what one of them reported.
+//! Test programs of the workspace: the list, and the report of each.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use crate::run::{Outcome, capture, cargo};
 use crate::tally::{failed_test, is_beginning, result};
 
-/// A test program as cargo has built it.
+/// A test program, as built by cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Program {
     /// The package, such as `hakaru-stats`.
     pub(super) package: String,
-    /// The file with its `main`, below the package's folder.
+    /// File with the program's `main`, below the package's folder.
     pub(super) source: String,
-    /// The package's folder, in which cargo would run it.
+    /// Folder of the package, used by cargo as working directory.
     folder: PathBuf,
     path: PathBuf,
 }
@@ -27,19 +27,19 @@ pub(super) struct Report {
     pub(super) output: String,
     pub(super) passed: u64,
     pub(super) failed: u64,
-    /// Names of the tests that failed.
+    /// Names of the failed tests.
     pub(super) failures: Vec<String>,
     /// Seconds of each test.
     pub(super) times: Vec<(String, f64)>,
     pub(super) wall: Duration,
-    /// CPU time of the program and of all that it started and waited for; of all programs at once
-    /// where several ran.
+    /// CPU time of the program and all awaited children; of all programs at once where several ran.
     pub(super) cpu: Duration,
-    /// The program ended as its results say: not by a signal, and not before its last test.
+    /// Whether the program ended in agreement with the results: not by a signal, and not before the
+    /// last test.
     pub(super) has_ended: bool,
 }
 
-/// Builds all test programs and returns them in cargo's order.
+/// Builds all test programs and returns all in cargo's order.
 pub(super) fn build() -> Outcome<Vec<Program>> {
     let format = "--message-format=json-render-diagnostics";
     let mut command = cargo(&["test", "--workspace", "--no-run", format]);
@@ -52,7 +52,7 @@ pub(super) fn build() -> Outcome<Vec<Program>> {
     }
 }
 
-/// Reads one of cargo's messages; `None` where it is not about a test program.
+/// Parses one of cargo's messages; `None` for a message about anything but a test program.
 fn program(message: &str) -> Option<Program> {
     let path = field(message, "executable")?;
     let manifest = PathBuf::from(field(message, "manifest_path")?);
@@ -84,7 +84,7 @@ fn field<'a>(message: &'a str, name: &str) -> Option<&'a str> {
 }
 
 impl Program {
-    /// Runs it with that many of its tests at once: all of them, or only those named.
+    /// Runs the program with `threads` tests at once: all tests, or only the named ones.
     pub(super) fn run(
         &self,
         threads: usize,
@@ -128,8 +128,8 @@ fn output_of(command: &mut Command) -> std::io::Result<(String, bool)> {
     Ok((String::from_utf8_lossy(&output).into_owned(), is_success))
 }
 
-/// Returns the CPU time of all children that were waited for (`cutime` and `cstime`,
-/// proc_pid_stat(5)); 0 where `/proc` cannot be read.
+/// Returns the CPU time of all awaited children (`cutime` and `cstime`, proc_pid_stat(5)); 0
+/// without a readable `/proc`.
 fn cpu_of_children() -> Duration {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
@@ -159,7 +159,7 @@ impl Report {
         report
     }
 
-    /// Prints its output as one piece.
+    /// Prints the program's output as one piece.
     pub(super) fn show(&self, program: &Program) {
         let mut out = std::io::stdout().lock();
         let _ = writeln!(

@@ -17,7 +17,7 @@ const ALONE: [&str; 4] = [
     "hakaru-load",
     "hakaru-app-process",
 ];
-/// Programs of those packages that judge no time.
+/// Programs of the packages above without judgement of times.
 const BESIDE: [&str; 7] = [
     "tests/schema/main.rs",
     "tests/doctor/main.rs",
@@ -27,17 +27,17 @@ const BESIDE: [&str; 7] = [
     "tests/production.rs",
     "tests/terminal.rs",
 ];
-/// Programs at once where no time is judged; each runs two tests at once, since most of them wait
-/// for servers and disks.
+/// Number of concurrent programs where no time is judged; each runs two tests at once, since most
+/// wait for servers and disks.
 const LANES: usize = 2;
 const THREADS: usize = 2;
-/// So many failed tests are tried once more: the host may have been busy with something else when
-/// they measured. More of them is no accident.
+/// Greatest number of failed tests to repeat once: the host may have been busy during a
+/// measurement, but more failures are no accident.
 const TRIED_AGAIN_MAX: usize = 6;
-/// The slowest tests that are listed.
+/// Number of slowest tests to list.
 const SLOWEST: usize = 30;
 
-/// Programs with what they reported.
+/// Finished programs with reports.
 pub(super) struct Done {
     reports: Vec<(Program, Report)>,
 }

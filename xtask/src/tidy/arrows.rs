@@ -2,7 +2,7 @@
 
 use super::File;
 
-/// Each crate with those of the workspace that it may use. An arrow that is missing here is a
+/// Allowed dependencies of each crate inside the workspace. An arrow that is missing here is a
 /// decision: write down why in ARCHITECTURE.md, and see that none of them leads back.
 const ARROWS: &[(&str, &str)] = &[
     ("agent", "ring sql-digest"),
@@ -60,10 +60,10 @@ const ARROWS: &[(&str, &str)] = &[
     ("words", ""),
 ];
 
-/// The program may use every crate, and no crate may use it or the benchmarks.
+/// Crate of the program, which may use every crate; no crate may use the program or the benchmarks.
 const PROGRAM: &str = "hakaru";
 
-/// Crates whose invariant is that they are pure.
+/// Crates with purity as an invariant.
 const PURE: [&str; 15] = [
     "breakdown",
     "comparison",
@@ -82,7 +82,7 @@ const PURE: [&str; 15] = [
     "words",
 ];
 
-/// What a pure crate does not name outside of its tests.
+/// Modules never named by a pure crate outside of tests.
 const IMPURE: [&str; 7] = [
     "std::fs",
     "std::net",
@@ -93,8 +93,7 @@ const IMPURE: [&str; 7] = [
     "rustix::",
 ];
 
-/// Code that would read back a text of our own: what it looks for is a value somewhere, and is to
-/// come here as one.
+/// Code reading back a text of hakaru's own, where the value looked for should be passed on.
 const READ_BACK: [&str; 8] = [
     ".what.starts_with(",
     ".what.contains(",
@@ -106,7 +105,7 @@ const READ_BACK: [&str; 8] = [
     "remedy.text.to_string().contains(",
 ];
 
-/// Arrows between crates that the table does not have.
+/// Returns the dependencies between crates missing in the table.
 pub(super) fn unknown_arrows(files: &[File]) -> Vec<String> {
     let manifests = files.iter().filter_map(|file| {
         let name = file.path.strip_prefix("crates/")?;
@@ -135,7 +134,7 @@ pub(super) fn unknown_arrows(files: &[File]) -> Vec<String> {
     wrong
 }
 
-/// The crates of the workspace that a manifest names, but for tests.
+/// Returns the crates of the workspace named by a manifest, except for tests.
 fn used_by<'a>(manifest: &str, names: &[&'a str]) -> Vec<&'a str> {
     let mut is_for_tests = false;
     let mut used = Vec::new();
@@ -152,7 +151,7 @@ fn used_by<'a>(manifest: &str, names: &[&'a str]) -> Vec<&'a str> {
     used
 }
 
-/// I/O in a crate that is pure.
+/// Returns the I/O in a pure crate.
 pub(super) fn impure(file: &File) -> Vec<String> {
     let is_pure = PURE
         .iter()
@@ -163,7 +162,8 @@ pub(super) fn impure(file: &File) -> Vec<String> {
     }
 }
 
-/// Texts of our own that are read back; the benchmarks read the program's JSON, as any user does.
+/// Returns the code reading back texts of hakaru's own; the benchmarks read the program's JSON, as
+/// any user does.
 pub(super) fn read_back(file: &File) -> Vec<String> {
     let is_ours = file.path.starts_with("crates/") && file.path.contains("/src/");
     match is_ours && !file.path.starts_with("crates/bench/") {
@@ -191,7 +191,7 @@ fn lines_with(file: &File, words: &[&str], complaint: &str) -> Vec<String> {
     .collect()
 }
 
-/// Files that only tests have, by their names.
+/// Returns whether a file is only compiled for tests, by name.
 fn is_of_tests(path: &str) -> bool {
     path.split('/')
         .any(|part| part == "tests" || part.ends_with("tests.rs") || part == "browser.rs")

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::run::{Outcome, capture, root};
 
 const SUBJECT_COLUMNS_MAX: usize = 72;
-/// Commits that are looked at, from the newest on; what is older cannot be changed any more.
+/// Number of commits to check, from the newest on; older ones cannot be changed any more.
 const COMMITS: &str = "-25";
 
 /// Returns what is wrong with the subjects of the newest commits.

@@ -10,7 +10,7 @@ const COLUMNS_MAX: usize = 100;
 const LONG_MAX: usize = 110;
 /// Percent of doc comments whose first sentence has a pronoun of [`PRONOUNS`]. The aim is 15.
 const LEANING_PERCENT_MAX: usize = 44;
-/// Words for a thing that stands somewhere else.
+/// Words for a thing named somewhere else.
 const PRONOUNS: [&str; 9] = [
     "it", "its", "they", "them", "their", "that", "this", "these", "those",
 ];
@@ -42,7 +42,7 @@ pub(super) fn unclear(files: &[File]) -> Vec<String> {
     wrong
 }
 
-/// Returns the text of a line that is only a comment.
+/// Returns the text of a line with nothing but a comment.
 fn comment(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("//")
 }

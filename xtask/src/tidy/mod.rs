@@ -1,4 +1,4 @@
-//! Rules of this repository that no compiler checks. Each looks at text and returns what is wrong.
+//! Rules of the repository beyond the compiler's. Each looks at text and returns what is wrong.
 
 mod arrows;
 mod commits;
@@ -11,7 +11,7 @@ use std::process::Command;
 
 use crate::run::{Outcome, capture, root};
 
-/// A file that git knows, or would add.
+/// A file known to git, or about to be added.
 pub(crate) struct File {
     /// Relative to the top folder.
     pub(crate) path: String,

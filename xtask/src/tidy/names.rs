@@ -1,9 +1,9 @@
-//! Names that must be there, and names that must not.
+//! Required names, and forbidden ones.
 
 use super::File;
 
-/// Folders of one machine, and hosts of package registries: neither belongs into a repository that
-/// is built elsewhere. Put together here so that this file does not break its own rule.
+/// Folders of one machine, and hosts of package registries: neither belongs into a repository built
+/// elsewhere. Put together here so that this file does not break its own rule.
 const FORBIDDEN: [&str; 9] = [
     concat!("/ro", "ot/"),
     concat!("/wo", "rk/"),
@@ -16,7 +16,7 @@ const FORBIDDEN: [&str; 9] = [
     concat!("proxy.golang", ".org"),
 ];
 
-/// Words that no file may hold; the lock file names its registry by itself.
+/// Returns the forbidden words of a file; the lock file names a registry by necessity.
 pub(super) fn forbidden_words(file: &File) -> Vec<String> {
     if file.path.ends_with(".lock") || file.path.ends_with("-lock.json") {
         return Vec::new();
@@ -35,7 +35,8 @@ pub(super) fn forbidden_words(file: &File) -> Vec<String> {
     found.collect()
 }
 
-/// A path counts only where it begins: `crates/work/` is nobody's machine.
+/// Returns whether a line contains a word, paths only from the begin: `crates/work/` is nobody's
+/// machine.
 fn holds(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();
@@ -44,7 +45,7 @@ fn holds(line: &str, word: &str) -> bool {
     })
 }
 
-/// Paths that the map names and the repository does not have.
+/// Returns the paths named by the map and missing in the repository.
 pub(super) fn stale_paths(map: &str, paths: &[&str]) -> Vec<String> {
     let exists = |named: &str| {
         let folder = format!("{}/", named.trim_end_matches('/'));
@@ -61,7 +62,7 @@ pub(super) fn stale_paths(map: &str, paths: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Crates that the map forgot.
+/// Returns the crates missing in the map.
 pub(super) fn unmentioned_crates(map: &str, paths: &[&str]) -> Vec<String> {
     if map.is_empty() {
         return vec!["ARCHITECTURE.md does not exist".to_owned()];
@@ -90,7 +91,7 @@ pub(super) fn unexplained_dependencies(manifest: &str, explained: &str) -> Vec<S
         .collect()
 }
 
-/// Dependencies of the workspace that no member takes.
+/// Returns the dependencies of the workspace unused by any member.
 pub(super) fn unused_dependencies(manifest: &str, members: &[&str]) -> Vec<String> {
     let takes = |member: &str, name: &str| {
         let rest_of = |line: &str| {
@@ -137,8 +138,8 @@ fn code_spans(text: &str) -> Vec<&str> {
     spans
 }
 
-/// Whether a code span means a file or folder here: its first part is a top-level name, or it is
-/// one.
+/// Returns whether a code span means a file or folder of the repository: the first part, or the
+/// whole span, is a top-level name.
 fn is_path(span: &str, paths: &[&str]) -> bool {
     let ordinary = !span.is_empty()
         && span

@@ -5,7 +5,7 @@ use super::File;
 const FUNCTION_LINES_MAX: usize = 70;
 const RUST_FILE_LINES_MAX: usize = 500;
 
-/// Rust functions and files that are too long; the tests at a file's end do not count.
+/// Returns the Rust functions and files over the limits; the tests at a file's end do not count.
 pub(super) fn long_rust(file: &File) -> Vec<String> {
     let mut wrong: Vec<String> = rust_functions(&file.text)
         .into_iter()
@@ -30,7 +30,7 @@ pub(super) fn long_rust(file: &File) -> Vec<String> {
     wrong
 }
 
-/// Ruby methods that are too long.
+/// Returns the Ruby methods over the limit.
 pub(super) fn long_ruby(file: &File) -> Vec<String> {
     let functions = ruby_methods(&file.text);
     let long = functions
@@ -40,7 +40,7 @@ pub(super) fn long_ruby(file: &File) -> Vec<String> {
         .collect()
 }
 
-/// A test that never runs rots.
+/// Returns an error for ignored tests: a test never run rots.
 pub(super) fn ignored_tests(file: &File) -> Vec<String> {
     let is_ignored = |line: &&str| line.trim_start().starts_with("#[ignore");
     let count = file.text.lines().filter(is_ignored).count();
@@ -95,7 +95,8 @@ fn rust_functions(text: &str) -> Vec<Function> {
     functions
 }
 
-/// Where the body of the function that starts at `at` ends; none for a declaration without one.
+/// Returns the end of the body of the function starting at `at`; none for a declaration without a
+/// body.
 fn body_end(code: &[char], at: usize) -> Option<usize> {
     let (mut round, mut curly) = (0_i32, 0_i32);
     for (index, c) in code.iter().enumerate().skip(at) {
@@ -134,7 +135,7 @@ fn blank_literals(text: &str) -> String {
     out
 }
 
-/// The end of the comment or literal that begins at `at`; `at` itself when none does.
+/// Returns the end of the comment or literal beginning at `at`; `at` itself when there is none.
 fn literal_end(code: &[char], at: usize) -> usize {
     let rest = &code[at..];
     let begins = |text: &str| {
@@ -204,7 +205,7 @@ fn quoted(rest: &[char], quote: char) -> Option<usize> {
     None
 }
 
-/// A character literal, or nothing when it is a lifetime.
+/// Returns the length of a character literal, or 0 for a lifetime.
 fn character(rest: &[char]) -> usize {
     match rest {
         ['\'', '\\', ..] => quoted(rest, '\'').unwrap_or(0),
@@ -217,7 +218,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Methods by indentation: `def` ends at the `end` that stands below it.
+/// Returns the methods found by indentation: a `def` lasts until the `end` below in the same
+/// column.
 fn ruby_methods(text: &str) -> Vec<Function> {
     let lines: Vec<&str> = text.lines().collect();
     let read = |(index, line): (usize, &&str)| {

@@ -1,11 +1,11 @@
-//! What was planted into an app: its `cause.toml`.
+//! Causes planted into an app, read from `cause.toml`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// An app with its planted causes, the weightiest first.
+/// An app with planted causes, the weightiest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct App {
     pub(super) name: String,
@@ -25,9 +25,9 @@ pub(super) struct App {
 /// A planted cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cause {
-    /// Rules that name it.
+    /// Rules which find the cause.
     pub(super) rules: Vec<String>,
-    /// What a finding that names it holds: a file, a table.
+    /// Text in a finding of the cause: a file, a table.
     pub(super) place: String,
     /// The fix, a patch in the app's folder.
     pub(super) patch: String,

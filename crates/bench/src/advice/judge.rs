@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 
 use super::cause::{App, Cause};
 
-/// |ln(claimed / measured)| of a good claim, at most, and of any claim. Set by the requirement, before anything was measured.
+/// Greatest |ln(claimed / measured)| of a good claim, and of any claim. Set by the requirement,
+/// before anything was measured.
 pub(super) const ERROR_TYPICAL: f64 = 0.10;
 pub(super) const ERROR_MOST: f64 = 0.4;
 /// How wide a claimed interval may be, high over low.
 pub(super) const WIDTH_MOST: f64 = 1.4;
 
-/// A ratio of throughput, with the fix over without, and its interval where there is one.
+/// Ratio of throughput, with the fix over without, and an interval where there is one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ratio {
     pub(super) point: f64,
@@ -20,14 +21,14 @@ pub(super) struct Ratio {
 /// What a page says of one planted cause.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Named {
-    /// Its place among the findings, from 1; `None` when none names it.
+    /// Rank among the findings, from 1; `None` without a finding of the cause.
     pub(super) rank: Option<usize>,
     pub(super) id: String,
     pub(super) claimed: Option<Ratio>,
     pub(super) confidence: String,
 }
 
-/// Throughput and p95 of a comparison; `None` when it has no row of throughput.
+/// Returns throughput and p95 of a comparison; `None` for a comparison without a row of throughput.
 pub(super) fn rows(compared: &Value) -> Option<Value> {
     let row = |metric: &str| {
         let rows = compared["rows"].as_array()?;
@@ -48,7 +49,7 @@ pub(super) fn measured(truth: &Value) -> Option<Ratio> {
     })
 }
 
-/// What the findings say of a cause: the first that one of its rules made and that holds its place.
+/// Returns the first finding of a cause: made by one of the cause's rules, with the cause's place.
 pub(super) fn named(findings: &[Value], cause: &Cause) -> Named {
     let is_it = |finding: &Value| {
         let id = finding["id"].as_str().unwrap_or_default();
@@ -67,8 +68,8 @@ pub(super) fn named(findings: &[Value], cause: &Cause) -> Named {
     }
 }
 
-/// What a finding says that throughput becomes: `gain.throughput` where it is a replay, else from
-/// its share of all time.
+/// Returns the ratio of throughput claimed by a finding: `gain.throughput` of a replay, else
+/// computed from the share of all time.
 pub(super) fn claimed(finding: &Value) -> Option<Ratio> {
     let throughput = &finding["gain"]["throughput"];
     if let Some(point) = throughput["ratio"].as_f64() {
@@ -100,7 +101,7 @@ pub(super) fn is_first(app: &App, findings: &[Value]) -> bool {
         .any(|cause| named(findings, cause).rank == Some(1))
 }
 
-/// Findings on a healthy app that claim more than a hint may.
+/// Returns the findings on a healthy app which claim more than a hint may.
 pub(super) fn alarms(findings: &[Value]) -> Vec<String> {
     let loud = findings
         .iter()

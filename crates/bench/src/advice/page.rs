@@ -1,4 +1,4 @@
-//! What is kept of the benchmark, and its page.
+//! Stored results of the benchmark, and the page.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -111,7 +111,7 @@ struct Row {
 }
 
 impl Row {
-    /// Whether a page has to name the cause: its fix changes something here, as far as was
+    /// Returns whether a page has to name the cause: the fix has a measured effect, or was not
     /// measured.
     fn has_to_be_named(&self) -> bool {
         self.is_decided || self.measured.is_none() || !self.is_about_throughput

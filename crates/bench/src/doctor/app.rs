@@ -1,4 +1,4 @@
-//! The app that does one kind of work, as a process and as a command line.
+//! App with one kind of work, as a process and as a command line.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use super::plants::{Plant, Side};
 
 const START_LIMIT: Duration = Duration::from_secs(20);
 
-/// Where it will answer, and what a request does.
+/// An app with a port and one kind of work per request.
 pub(super) struct App {
     script: PathBuf,
     port: u16,
@@ -19,7 +19,7 @@ pub(super) struct App {
     count: u32,
 }
 
-/// It, running; ended when it is dropped.
+/// The running app; ended on drop.
 pub(super) struct Running {
     child: Child,
     port: u16,
@@ -39,7 +39,7 @@ impl App {
         format!("http://127.0.0.1:{}/", self.port)
     }
 
-    /// A line for the shell that starts it on a side.
+    /// Returns a shell line which starts the app on a side.
     pub(super) fn command(&self, side: &Side) -> String {
         let pairs = side
             .env

@@ -1,14 +1,14 @@
-//! Faults of the machine itself: made by root, taken back when they are dropped.
+//! Faults of the machine: made by root, undone on drop.
 
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Other programs that use a core each.
+/// Number of other programs, each using a core.
 pub(super) const BUSY: usize = 4;
 
-/// Programs that do nothing but use a core, ended when they are dropped.
+/// Programs using a core each, ended on drop.
 pub(super) struct Busy(Vec<Child>);
 
 impl Busy {
@@ -34,7 +34,8 @@ impl Drop for Busy {
     }
 }
 
-/// The same within an app's command line: they end with its processes.
+/// Returns a shell line with the same programs, for an app's command line: ended with the app's
+/// processes.
 pub(super) fn busy_line() -> String {
     "(while :; do :; done) & ".repeat(BUSY)
 }
@@ -57,7 +58,7 @@ impl Group {
         Ok(group)
     }
 
-    /// What a shell does to enter it.
+    /// Returns the shell command for entering the group.
     pub(super) fn enter(&self) -> String {
         format!("echo $$ > {}/cgroup.procs;", self.0.display())
     }
@@ -69,7 +70,7 @@ impl Drop for Group {
     }
 }
 
-/// A file system on a loop device that does so many writes a second.
+/// A file system on a loop device with a limited number of writes per second.
 pub(super) struct SlowDisk {
     device: String,
     pub(super) folder: PathBuf,
@@ -117,7 +118,7 @@ impl Drop for SlowDisk {
     }
 }
 
-/// A swap file with a process whose memory is in it.
+/// A swap file, and a process with memory in the swap file.
 pub(super) struct Swapped {
     file: PathBuf,
     group: PathBuf,
@@ -125,7 +126,7 @@ pub(super) struct Swapped {
 }
 
 impl Swapped {
-    /// A Ruby with 200 MB in a group that may use 64 MB.
+    /// Starts a Ruby with 200 MB in a group limited to 64 MB.
     pub(super) fn make(folder: &Path) -> Result<Swapped, Box<dyn Error>> {
         let file = folder.join("swap");
         let group = PathBuf::from(format!(
@@ -183,7 +184,7 @@ impl Drop for Swapped {
     }
 }
 
-/// What this machine cannot show, and why.
+/// Returns the faults impossible on the machine, each with a reason.
 pub(super) fn impossible() -> Vec<(&'static str, String)> {
     let read = |path: &str| {
         fs::read_to_string(path)

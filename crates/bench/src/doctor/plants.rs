@@ -14,7 +14,7 @@ pub(super) enum Events {
     FoundOnly,
     /// So many in each request.
     Each(f64),
-    /// As this counter of the server grows.
+    /// By the growth of the named counter of the server.
     Counter(&'static str),
     /// None: the cost is a factor.
     Factor,
@@ -31,7 +31,7 @@ pub(super) struct Plant {
     pub(super) a: Side,
     pub(super) b: Side,
     pub(super) note: &'static str,
-    /// What takes the fault back when it is dropped.
+    /// Values which undo the fault on drop.
     pub(super) keep: Vec<Box<dyn Any>>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Side {
 
 type Make = fn(&Bench) -> Result<Plant, Box<dyn Error>>;
 
-/// All of them, by the name on the command line.
+/// All plants, by the name on the command line.
 pub(super) const ALL: [(&str, Make); 12] = [
     ("pool", pool),
     ("binlog", binlog),

@@ -1,4 +1,4 @@
-//! MySQLTuner beside doctor on a planted server: what it rightly finds, doctor finds too.
+//! MySQLTuner beside doctor on a planted server: each right finding is also doctor's.
 
 use std::error::Error;
 use std::process::Command;
@@ -9,13 +9,13 @@ use super::finding;
 
 /// What a complaint of MySQLTuner is worth.
 enum Worth {
-    /// Right, and doctor's finding of that name.
+    /// Right, and equal to doctor's finding of the given name.
     Ours(&'static str),
     /// Not what doctor is for, or not right here.
     Other(&'static str),
 }
 
-/// By a part of its line.
+/// Worth of MySQLTuner's findings, by a part of the line.
 const KNOWN: [(&str, Worth); 20] = [
     (
         "InnoDB buffer pool / data size",
@@ -81,8 +81,8 @@ const KNOWN: [(&str, Worth); 20] = [
     ),
 ];
 
-/// Runs it on the server at `url`, of which `document` is what doctor found; whether all that it
-/// rightly finds is there.
+/// Runs MySQLTuner on the server at `url`; returns whether all right findings are in `document`,
+/// which has doctor's.
 pub(super) fn beside(url: &str, document: &Value) -> Result<bool, Box<dyn Error>> {
     let (address, _) = url
         .trim_start_matches("mysql2://")

@@ -23,7 +23,7 @@ const PUBLISHED: [Option<f64>; 6] = [
     Some(1351.0),
 ];
 const CONNECTIONS: u32 = 4;
-/// Seconds that a boot of Rails and its end take, roughly.
+/// Approximate seconds for boot and end of Rails.
 const BESIDE: f64 = 8.0;
 
 struct Step {
@@ -71,8 +71,8 @@ fn steps(cores: usize) -> [Step; 6] {
     ]
 }
 
-/// Runs it; whether every step was faster than the one before, but for the change of the server
-/// alone.
+/// Runs the experiment; returns whether every step was faster than the one before, except for the
+/// change of the server alone.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let mut kept = Steps::open("experiment-blog", arguments)?;
     let seconds: f64 = value(arguments, "seconds", 8.0)?;
@@ -133,7 +133,7 @@ fn measure(blog: &Blog, step: &Step, seconds: f64) -> Result<Value, Box<dyn Erro
     }))
 }
 
-/// What a run with the agent says of it, in a sentence.
+/// Returns the title of a finding of a run with the agent.
 fn finding(blog: &Blog, start: &Start<'_>, id: &str) -> Result<Value, Box<dyn Error>> {
     let run = blog.hakaru(start, &["run", "--duration", "8s", "--warmup", "2s"])?;
     let findings = run["findings"].as_array().ok_or("a run without findings")?;
@@ -145,7 +145,7 @@ fn finding(blog: &Blog, start: &Start<'_>, id: &str) -> Result<Value, Box<dyn Er
     }))
 }
 
-/// The line that starts it, and where it then answers.
+/// Returns the command line of a server, and the port for requests.
 fn command(blog: &Blog, server: Server) -> Result<(String, u16), Box<dyn Error>> {
     let port = blog.port;
     match server {
@@ -182,7 +182,8 @@ fn unicorn(blog: &Blog, workers: usize) -> Result<String, Box<dyn Error>> {
     Ok(format!("unicorn -E none -c {name} config.ru"))
 }
 
-/// Keeps every answer for a minute, whatever the app says of it: Rails says that it is private.
+/// Returns the configuration of a proxy which stores every response for a minute, even private
+/// ones: Rails marks all as private.
 fn proxy(folder: &str, front: u16, back: u16) -> String {
     let temporary: String = ["client_body", "fastcgi", "uwsgi", "scgi"]
         .iter()

@@ -17,7 +17,7 @@ use crate::steps::Steps;
 const PUBLISHED: [(&str, f64); 2] = [("p50", 1.18), ("p100", 1.37)];
 const CONNECTIONS: u32 = 2;
 
-/// Runs it. The shape depends on the compiler, so none is asked for.
+/// Runs the experiment. The shape depends on the compiler, so none is asked for.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let mut steps = Steps::open("experiment-jit", arguments)?;
     let budget_s: u32 = value(arguments, "budget", 300)?;
@@ -62,8 +62,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(true)
 }
 
-/// The compiler that production uses, where this Ruby has it; one that was built without it only
-/// warns.
+/// Returns the flag of the compiler used in production, where available; a Ruby built without YJIT
+/// only warns.
 fn best_flag() -> &'static str {
     let script = "exit RubyVM::YJIT.enabled?";
     let has_yjit = Command::new("ruby").args(["--yjit", "-e", script]).output();

@@ -1,4 +1,4 @@
-//! The blog in a folder of its own, started in different ways.
+//! The blog in a separate folder, started in different ways.
 
 use std::error::Error;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::program;
 
-/// A copy of `apps/blog` with its data.
+/// A copy of `apps/blog` with data.
 pub(crate) struct Blog {
     program: PathBuf,
     pub(crate) folder: PathBuf,
@@ -18,20 +18,20 @@ pub(crate) struct Blog {
     pub(crate) port: u16,
 }
 
-/// A way to start it.
+/// A way to start the blog.
 pub(crate) struct Start<'a> {
     /// A line for `sh`, in the blog's folder.
     pub(crate) command: &'a str,
-    /// Where it answers; what stands in front of the app may have a port of its own.
+    /// Port for requests; a proxy in front of the app may have a separate one.
     pub(crate) port: u16,
-    /// Variables of its environment.
+    /// Variables of the app's environment.
     pub(crate) env: &'a [(&'a str, &'a str)],
     /// Concurrent connections.
     pub(crate) connections: u32,
 }
 
 impl Blog {
-    /// Copies it below `parent`, and seeds both of its databases, unless that was done already.
+    /// Copies the blog below `parent`, and seeds both databases, unless done already.
     pub(crate) fn new(parent: &Path) -> Result<Blog, Box<dyn Error>> {
         let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
             .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask experiment`")?;
@@ -60,7 +60,7 @@ impl Blog {
         Ok(blog)
     }
 
-    /// Runs the program with a configuration for that start; answers its JSON.
+    /// Runs the program with a configuration for a start; returns the JSON.
     pub(crate) fn hakaru(
         &self,
         start: &Start<'_>,

@@ -1,17 +1,16 @@
-//! What an experiment found goes between two marks of its report; the words around it are written
-//! by people.
+//! Writes results of an experiment between two marks of the report; the words around are written by
+//! people.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-/// Puts the text into `docs/experiments/NAME.md` between the marks of what is measured, and prints
-/// it.
+/// Puts the text into `docs/experiments/NAME.md` between the marks `measured`, and prints the text.
 pub(crate) fn write(name: &str, measured: &str) -> Result<(), Box<dyn Error>> {
     write_between(name, "measured", measured)
 }
 
-/// The same between marks of another name, for a report that holds several measurements.
+/// Puts a text between marks of a given name, for a report with several measurements.
 pub(crate) fn write_between(name: &str, mark: &str, measured: &str) -> Result<(), Box<dyn Error>> {
     println!("{measured}");
     let file = format!("../../docs/experiments/{name}.md");
@@ -35,7 +34,7 @@ fn replaced(text: &str, mark: &str, measured: &str) -> Option<String> {
     ))
 }
 
-/// The host, as far as figures depend on it.
+/// Returns a line on the host, as far as figures depend on the host.
 pub(crate) fn host() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -46,7 +45,7 @@ pub(crate) fn host() -> String {
     format!("{cores} cores of {model}")
 }
 
-/// What a program says of its version, its first line.
+/// Returns the first line of a program's version.
 pub(crate) fn version(program: &str, argument: &str) -> String {
     let output = std::process::Command::new(program).arg(argument).output();
     let said = output.map_or(Vec::new(), |output| [output.stdout, output.stderr].concat());

@@ -1,5 +1,5 @@
-//! The experiment of the three servers: a handler that waits, one that computes, one that does
-//! both, in Ruby and in Go, under more and more connections.
+//! Experiment of the three servers: a handler with waits, one with computation, one with both, in
+//! Ruby and in Go, under more and more connections.
 //!
 //! Each kind's figures are kept in a file of their own, so that a kind can be measured anew alone;
 //! the page is written from all files that are there.
@@ -82,8 +82,7 @@ struct Options {
     warmup: f64,
 }
 
-/// Measures the kinds that are asked for, and writes the page; whether the published shape was
-/// seen.
+/// Measures the kinds given, and writes the page; returns whether the published shape was observed.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let kinds: Vec<String> = list(arguments, "kinds", "io,cpu,mixed")?;
     let into = PathBuf::from(value(arguments, "into", default_folder())?);
@@ -196,13 +195,12 @@ fn sweep(
     Ok(json!({ "name": name, "predicted": false, "steps": steps }))
 }
 
-/// The server with the threads that it is shipped with, from which its parts, the advice and all
-/// predictions are.
+/// Runs the server with the default threads: the base of parts, advice and all predictions.
 fn shipped(copy: &Copy, config: &str, options: &Options) -> Result<Value, Box<dyn Error>> {
     copy.hakaru(&words(&["run"], config, options), &[])
 }
 
-/// The number of threads that the run advises.
+/// Returns the number of threads advised by the run.
 fn threads(run: &Value) -> Option<u32> {
     let findings = run["findings"].as_array()?;
     let advice = findings.iter().find(|finding| finding["id"] == "threads")?;
@@ -212,7 +210,7 @@ fn threads(run: &Value) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// On so many cores; without a number on those of this host.
+/// Returns the prediction on the given number of cores; without a number on the cores of the host.
 fn predict(
     copy: &Copy,
     number: i64,

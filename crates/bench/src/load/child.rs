@@ -1,4 +1,4 @@
-//! A program on the client's core, with what it used.
+//! A program on the client's core, with resources used.
 
 use std::error::Error;
 use std::fs;
@@ -12,19 +12,20 @@ use crate::apps::CLIENT_CORE;
 
 /// Ticks of `/proc/<pid>/stat` a second: fixed in what the kernel shows to programs.
 const TICKS_A_SECOND: f64 = 100.0;
-/// How often the greatest memory so far is looked at; the kernel forgets it when the program ends.
+/// Interval of reading the greatest memory so far; the kernel forgets the value when the program
+/// ends.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// What a program printed and used.
 pub(crate) struct Ran {
     pub(crate) output: String,
-    /// CPU time of all its threads, in seconds.
+    /// CPU time of all threads, in seconds.
     pub(crate) cpu_s: f64,
-    /// Its greatest resident memory, in 10^6 bytes.
+    /// Greatest resident memory, in 10^6 bytes.
     pub(crate) memory_mb: f64,
 }
 
-/// Runs a program to its end. Its standard error is dropped.
+/// Runs a program to the end, with standard error dropped.
 pub(crate) fn run(words: &[String]) -> Result<Ran, Box<dyn Error>> {
     let mut command = Command::new("taskset");
     command.args(["-c", &CLIENT_CORE.to_string()]).args(words);

@@ -1,4 +1,4 @@
-//! How late an open load sends at half of what it could, beside a loop that does nothing but sleep.
+//! Lateness of an open load at half of the generator's capacity, beside a bare loop of sleeps.
 
 use std::error::Error;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use super::{child, tools};
 
 const ROUNDS: (usize, usize) = (5, 1);
 const CONNECTIONS: u32 = 50;
-/// p99 of the lateness may be this, in milliseconds, or twice that of the bare loop.
+/// Greatest p99 of the lateness, in milliseconds, unless twice the bare loop's is more.
 const LATE_MS_MAX: f64 = 0.2;
-/// Seconds for finding out how much it could send.
+/// Seconds for measuring the capacity.
 const CAPACITY_SECONDS: u32 = 2;
 
 /// Runs the rounds; whether the lateness was small in each.
@@ -59,7 +59,7 @@ fn load(server: &Nginx, engine: &str, rate: f64, seconds: u32) -> Result<f64, Bo
     Ok(late.ok_or("no lateness in the JSON")?)
 }
 
-/// The bare loop on the client's core, as a program of its own.
+/// Runs the bare loop on the client's core, as a separate program.
 fn bare(rate: f64, seconds: u32) -> Result<f64, Box<dyn Error>> {
     let own = std::env::current_exe()?.display().to_string();
     let words = [
@@ -73,7 +73,7 @@ fn bare(rate: f64, seconds: u32) -> Result<f64, Box<dyn Error>> {
     Ok(ran.output.trim().parse()?)
 }
 
-/// Sleeps up to each tick of a rate and prints the p99 of how late it woke, in milliseconds.
+/// Sleeps up to each tick of a rate and prints the p99 of the lateness, in milliseconds.
 pub(super) fn print_bare(rate: &str, seconds: &str) -> Result<bool, Box<dyn Error>> {
     let (rate, seconds): (f64, f64) = (rate.parse()?, seconds.parse()?);
     let start = now();

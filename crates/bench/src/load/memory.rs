@@ -1,4 +1,4 @@
-//! Whether a run that is ten times as long needs more memory.
+//! Compares the memory of a run with a run ten times as long.
 
 use std::error::Error;
 
@@ -8,7 +8,7 @@ use super::{child, tools};
 const CONNECTIONS: u32 = 50;
 /// Requests of the long run.
 const REQUESTS: f64 = 1e7;
-/// Seconds of the short run; those of the brief one.
+/// Seconds of the short run, full and brief.
 const SECONDS: (u32, u32) = (20, 1);
 /// The long run may need so much more, in 10^6 bytes: what an allocator rounds up to.
 const GROWTH_MB_MAX: f64 = 1.0;

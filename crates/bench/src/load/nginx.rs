@@ -10,7 +10,7 @@ use crate::apps::SERVER_CORE;
 
 const READY: Duration = Duration::from_secs(10);
 
-/// A running nginx; it ends when this is dropped.
+/// A running nginx, ended on drop.
 pub(crate) struct Nginx {
     child: Child,
     url: String,
@@ -62,7 +62,7 @@ impl Drop for Nginx {
     }
 }
 
-/// One process that is both master and worker, so that ending it ends all.
+/// Returns a configuration with one process as master and worker, so ending the process ends all.
 fn configuration(folder: &str, port: u16) -> String {
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .iter()

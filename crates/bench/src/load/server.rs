@@ -1,5 +1,4 @@
-//! A server whose answers leave at moments that are computed, and which tells how near it came to
-//! them.
+//! A server with computed times of responses, which reports the distance to the computed times.
 //!
 //! One thread for all connections: with a thread for each, some of hundreds of wake-ups a second
 //! come late, and that would be taken for the generator's error.
@@ -14,13 +13,13 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-/// The system's timers may be late by that much; it is waited for in a loop.
+/// Possible lateness of the system's timers; the rest is waited for in a loop.
 const TIMER_SLACK: Duration = Duration::from_micros(100);
 
 /// When an answer to what came at an instant may leave.
 pub(super) type Leave = Box<dyn FnMut(Instant) -> Instant + Send>;
 
-/// A server that goes on until the process ends.
+/// A server running until the process ends.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     late: Receiver<Duration>,
@@ -43,7 +42,7 @@ impl Server {
         Ok(Server { address, late })
     }
 
-    /// How much later than computed its answers left until now, in ms, sorted.
+    /// Returns the lateness of responses until now against computed times, in ms, sorted.
     pub(super) fn lateness(&self) -> Vec<f64> {
         let mut late: Vec<f64> = self
             .late
@@ -57,9 +56,9 @@ impl Server {
 
 struct Desk {
     listener: TcpListener,
-    /// By number; `None` when it has ended.
+    /// Streams by number; `None` when ended.
     streams: Vec<Option<TcpStream>>,
-    /// Answers that wait for their moment, by it, with their connection's number.
+    /// Waiting responses by due time, with the connection's number.
     due: BinaryHeap<Reverse<(Instant, usize)>>,
     leave: Leave,
     tell: Sender<Duration>,
@@ -101,7 +100,7 @@ impl Desk {
         }
     }
 
-    /// Each read brings one request: the generator sends the next when this one is answered.
+    /// Reads one request: the generator sends the next after the response.
     fn read(&mut self, number: usize) {
         let mut buffer = [0; 4096];
         let Some(stream) = &mut self.streams[number] else {

@@ -1,10 +1,10 @@
-//! The load generators that are compared: how each is asked, and how its answer is read.
+//! Compared load generators: command line and parsing of the output.
 
 use std::path::PathBuf;
 
 /// Our engine on epoll.
 pub(crate) const EPOLL: &str = "hakaru epoll";
-/// Our engine on io_uring, where the kernel allows it.
+/// Hakaru's engine on io_uring, where allowed by the kernel.
 pub(crate) const URING: &str = "hakaru io_uring";
 
 /// What a tool is to do.
@@ -28,7 +28,7 @@ pub(crate) struct Tool {
     pub(crate) read: fn(&str) -> Option<Told>,
 }
 
-/// A new peer adds its line here.
+/// Compared tools; a new peer adds a line here.
 const TOOLS: &[Tool] = &[
     Tool {
         name: EPOLL,
@@ -111,7 +111,7 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Those that are here; our own always, on each engine that the kernel allows.
+/// Returns the installed tools; hakaru always, on each engine allowed by the kernel.
 pub(crate) fn installed() -> Vec<&'static Tool> {
     let is_here = |tool: &&Tool| match tool.name {
         EPOLL => true,
@@ -121,7 +121,7 @@ pub(crate) fn installed() -> Vec<&'static Tool> {
     TOOLS.iter().filter(is_here).collect()
 }
 
-/// Our engines that the kernel allows, as typed.
+/// Returns hakaru's engines allowed by the kernel, as typed.
 pub(crate) fn engines() -> impl Iterator<Item = &'static str> {
     ["epoll", "io_uring"]
         .into_iter()
@@ -137,7 +137,7 @@ fn in_path(name: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
-/// The program that was built beside this one.
+/// Returns the program built beside the running one.
 pub(crate) fn program() -> PathBuf {
     let beside = std::env::current_exe()
         .ok()

@@ -7,18 +7,19 @@ use std::time::{Duration, Instant};
 use super::server::Server;
 use super::{child, tools};
 
-/// A figure may be off by this part of the truth.
+/// Greatest relative error of a figure.
 const PART_MAX: f64 = 0.05;
-/// The server answers after exactly this.
+/// Exact service time of the server.
 const EXACTLY: Duration = Duration::from_millis(10);
-/// It stalls at the beginning of every second, for so long.
+/// Length of a stall at the beginning of every second.
 const STALL: Duration = Duration::from_millis(500);
 const SECOND: Duration = Duration::from_secs(1);
-/// It has so many places, each taken for so long by an answer: 800 answers a second at most.
+/// Number of places in the server, each taken for the service time of a response: 800 responses per
+/// second at most.
 const PLACES: usize = 4;
 const SERVICE: Duration = Duration::from_millis(5);
 const LIMIT: f64 = 800.0;
-/// The limit that is found may be off by this part.
+/// Greatest relative error of the limit found.
 const LIMIT_PART_MAX: f64 = 0.03;
 /// Searches, all of which must be right, and the time of each.
 const SEARCHES: (u32, u32) = (10, 60);
@@ -60,8 +61,8 @@ fn say(what: &str, came: Option<f64>, truth: f64) -> bool {
     good
 }
 
-/// How late the server was, and the generator by its own account: what the host did to them is in
-/// every figure from due.
+/// Prints the lateness of the server, and of the generator by the generator's own figures: delays
+/// by the host are in every figure from due.
 fn tell_lateness(server: &Server, figures: &Figures) {
     let late = server.lateness();
     if let (Some(answers), Some(requests)) = (late.get(late.len() * 99 / 100), figures.late) {
@@ -91,7 +92,7 @@ fn load(address: SocketAddr, rate: u32, seconds: u32) -> Result<Figures, Box<dyn
     })
 }
 
-/// Searches the highest rate; whether it is the limit.
+/// Searches the highest rate; returns whether the result is the limit.
 fn search(address: SocketAddr, seconds: u32) -> Result<bool, Box<dyn Error>> {
     let url = format!("http://{address}/");
     let mut command = vec![tools::program().display().to_string()];
@@ -105,8 +106,8 @@ fn search(address: SocketAddr, seconds: u32) -> Result<bool, Box<dyn Error>> {
     Ok(good)
 }
 
-/// When an answer leaves the place that is free first. Computed, not slept up to, so that late
-/// wake-ups do not lower the limit.
+/// Returns the time at which a response leaves the first free place. Computed, not slept up to, so
+/// that late wake-ups do not lower the limit.
 fn leave_place(places: &mut [Instant], came: Instant) -> Instant {
     let Some(first) = places.iter_mut().min() else {
         return came;

@@ -1,6 +1,6 @@
-//! The changes, one after the other, of one schema that all servers take.
+//! Consecutive changes of one schema, accepted by all servers.
 
-/// The wanted schema: the table `t` in pieces, and what is beside it.
+/// Wanted schema: the table `t` in pieces, and other objects.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     columns: Vec<(&'static str, &'static str)>,
@@ -9,7 +9,7 @@ pub(super) struct Shape {
     others: Vec<&'static str>,
 }
 
-/// A change, and what it is called.
+/// A change, with a name.
 pub(super) struct Change {
     pub(super) name: &'static str,
     pub(super) make: fn(&mut Shape),
@@ -65,7 +65,7 @@ impl Shape {
     }
 }
 
-/// Replaces what has the name, or adds it.
+/// Replaces the entry with the name, or adds one.
 fn put(all: &mut Vec<(&'static str, &'static str)>, name: &'static str, is: &'static str) {
     match all.iter_mut().find(|(known, _)| *known == name) {
         Some(found) => found.1 = is,
@@ -77,7 +77,7 @@ const fn change(name: &'static str, make: fn(&mut Shape)) -> Change {
     Change { name, make }
 }
 
-/// In this order; what a server holds back is left out of those behind it.
+/// Changes in order; later ones leave out objects held back by a server.
 pub(super) const CHANGES: [Change; 20] = [
     change("add a column", |shape| shape.column("extra", "int")),
     change("add a column with a default", |shape| {

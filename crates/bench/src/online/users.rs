@@ -1,4 +1,4 @@
-//! A reader and a writer that keep their pace.
+//! A reader and a writer at a fixed pace.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,22 +13,22 @@ const INTERVAL: Duration = Duration::from_millis(10);
 /// Longest wait for both to go on after a change.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A prime, so that ids spread over all rows.
+/// Step between ids: a prime, so ids spread over all rows.
 const STRIDE: u64 = 7_919;
 
-/// What both saw since it was forgotten.
+/// Observations of both users since the last reset.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     /// Answered, of the reader and of the writer.
     requests: [u64; 2],
     pub(super) failed: u64,
-    /// Longest time between when a request was due and its answer.
+    /// Longest time from due to response.
     pub(super) pause: Duration,
-    /// What the first that failed heard.
+    /// Error of the first failed request.
     pub(super) error: Option<String>,
 }
 
-/// Two threads, each with a connection of its own.
+/// Two threads, each with a connection.
 pub(super) struct Users {
     seen: Arc<Mutex<Seen>>,
     is_over: Arc<AtomicBool>,

@@ -20,7 +20,7 @@ struct Case {
     name: &'static str,
     inside: Inside,
     stackprof: bool,
-    /// Least throughput, as a share of that of the bare server.
+    /// Least throughput, as a share of the bare server's.
     ratio_min: Option<f64>,
 }
 
@@ -69,7 +69,7 @@ const BRIEF: Size = Size {
 };
 const WARMUP_S: f64 = 0.6;
 
-/// Answers whether every bound held.
+/// Runs the case; returns whether every bound held.
 pub(super) fn run(brief: bool, rounds: usize, has_stackprof: bool) -> Result<bool, Box<dyn Error>> {
     let size = if brief { BRIEF } else { FULL };
     stay_on_client_core()?;

@@ -1,4 +1,4 @@
-//! What a tick costs a thread that does nothing else: the sampler's budget cannot pay for less.
+//! Cost of a tick to an otherwise idle thread: the least cost for the sampler's budget.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 const INTERVAL: Duration = Duration::from_millis(1);
 const TICKS: u32 = 2_000;
-/// The sampler's share of a core, as docs/profile.md has it.
+/// The sampler's share of a core, as in docs/profile.md.
 const BUDGET: f64 = 0.01;
 
-/// Prints it, and the rate at which such ticks alone take the budget.
+/// Prints the cost of a tick, and the rate at which bare ticks alone use up the budget.
 pub(super) fn tell() {
     let tick = bare();
     println!(
@@ -19,7 +19,7 @@ pub(super) fn tell() {
     );
 }
 
-/// CPU time of one tick of a thread of its own.
+/// Returns the CPU time of one tick of a separate thread.
 fn bare() -> Duration {
     let ticking = std::thread::spawn(|| {
         let before = cpu();

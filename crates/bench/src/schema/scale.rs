@@ -65,7 +65,7 @@ fn compared(product: Product, from: &str, to: &str) -> Result<f64, Box<dyn Error
     })
 }
 
-/// Seconds of the large schema; an error when they are too many for the seconds of the small one.
+/// Returns the seconds of the large schema; an error for too many in relation to the small one.
 fn growth(product: Product) -> Result<f64, Box<dyn Error>> {
     let mut slowest: f64 = 0.0;
     for added in ["", "added integer, "] {

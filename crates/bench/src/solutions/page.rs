@@ -1,4 +1,4 @@
-//! The page that is written from what was kept, and what is asked of it.
+//! The page, written from the stored steps, with the requirements.
 
 use std::error::Error;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Answered, Step, Steps, answered, read};
 
-/// What all of them together must give.
+/// Growth of the score required of all solutions together.
 const GROWTH_ASKED: f64 = 10.0;
 
 /// Writes the page from what is kept; whether everything asked holds.
@@ -83,7 +83,8 @@ pub(super) fn table(steps: &Steps, answered: &[Answered]) -> (String, bool) {
     (text, all && growth >= GROWTH_ASKED)
 }
 
-/// What the step's own patch did to the findings that it answers, and whether it did what is asked.
+/// Returns the change of the findings solved by the step's own patch, and whether the change is as
+/// required.
 fn findings(before: &Step, step: &Step, answered: &[Answered]) -> (String, bool) {
     let mut all = true;
     let told = answered.iter().filter(|finding| finding.patch == step.name);

@@ -11,11 +11,11 @@ use words::text;
 use super::{Experiment, Label, Seen, Sides};
 use crate::measurement::cause;
 
-/// The generator's share of its thread from which it is what is measured.
+/// Share of the generator's thread in use, from which the generator itself is measured.
 const GENERATOR_BUSY: f64 = 0.85;
-/// Share of the measurements from which it is worth saying that the host was disturbed.
+/// Share of measurements on a disturbed host, from which a note is due.
 const DISTURBED_SHARE: f64 = 0.1;
-/// Growth of an app's memory within a measurement that is worth saying, bytes.
+/// Growth of an app's memory within a measurement, from which a note is due, bytes.
 const LEAK_BYTES: f64 = 20.0 * (1 << 20) as f64;
 /// Shares at which the curves are drawn.
 const CURVE: [f64; 16] = [
@@ -24,7 +24,7 @@ const CURVE: [f64; 16] = [
 ];
 
 impl Experiment<'_> {
-    /// All but how it ended.
+    /// Returns the results, except the cause of a cut-off.
     pub(super) fn results(
         mut self,
         blocks: Option<&(Comparison, Design)>,
@@ -112,7 +112,8 @@ fn geometric_mean(pairs: impl Iterator<Item = [f64; 2]>) -> f64 {
     mean(&logs).map_or(f64::NAN, f64::exp)
 }
 
-/// Of all measured requests; a share that not one request lies beyond is left out.
+/// Returns latency quantiles over all measured requests; shares without a single request beyond are
+/// left out.
 fn curve(seen: &[Seen; 2]) -> Vec<CurvePoint> {
     let at = |side: &Seen, share: f64| {
         let carried = share >= 1.0 || side.latency.len() as f64 * (1.0 - share) >= 1.0;

@@ -4,10 +4,10 @@ use recording::{Timestamp, Window};
 
 use crate::measurement::Measurement;
 
-/// Returns the seconds from the first request until the times of this boot had settled; `None` when
-/// they had not, or nothing can be said. Only what was due while the cores were calm is looked at,
-/// and only that time counts: a host that gets faster is no app that warms up. `is_saturating`: the
-/// load is closed, and no user pauses.
+/// Returns the seconds from the first request until response times after the boot had settled;
+/// `None` for times still falling, or for too few. Only what was due while the cores were calm is
+/// looked at, and only that time counts: a host that gets faster is no app that warms up.
+/// `is_saturating`: the load is closed, and no user pauses.
 pub(super) fn after(measurement: &Measurement, is_saturating: bool) -> Option<f64> {
     let answered = (measurement.exchanges.iter())
         .filter(|exchange| exchange.outcome.was_answered())
@@ -20,7 +20,7 @@ pub(super) fn after(measurement: &Measurement, is_saturating: bool) -> Option<f6
     stats::settle::settled_after(&samples, is_saturating)
 }
 
-/// Returns the calm time until `at`, seconds; `None` when that is no calm moment.
+/// Returns the calm time until `at`, seconds; `None` for an instant which is not calm.
 fn calm_s(calm: &[Window], at: Timestamp) -> Option<f64> {
     let count = calm.partition_point(|window| window.start <= at);
     let (now, before) = calm[..count].split_last()?;

@@ -1,4 +1,4 @@
-//! The two sides of a comparison: apps that can be started.
+//! Sides of a comparison: two apps ready to be started.
 
 use std::path::{Path, PathBuf};
 
@@ -21,15 +21,15 @@ pub enum Label {
 pub struct Side {
     /// Which.
     pub label: Label,
-    /// What distinguishes it from the other.
+    /// Difference from the other side, for people.
     pub name: String,
-    /// How its app is started and loaded.
+    /// Settings of the side: start of the app, and load.
     pub settings: Settings,
-    /// Where its app lies, when that is not the project; removed when this is dropped.
+    /// Folder of the app, when other than the project; removed on drop.
     pub(crate) copied: Option<Copied>,
 }
 
-/// Both, and what they share.
+/// Both sides, and the databases and folders shared by both.
 pub struct Sides {
     /// What is compared with.
     pub a: Side,
@@ -41,21 +41,21 @@ pub struct Sides {
     pub is_live: bool,
 }
 
-/// Folders that the sides need instead of the app's own.
+/// Patches, revisions and builds requiring folders other than the app's own.
 #[derive(Clone, Debug, Default)]
 pub struct Variants {
     /// The git revision of A.
     pub revision_a: Option<String>,
     /// The git revision of B.
     pub revision_b: Option<String>,
-    /// A shell line that is run once in each worktree.
+    /// Shell line run once in each worktree.
     pub build: Option<String>,
     /// A patch for B.
     pub patch_b: Option<PathBuf>,
 }
 
 impl Label {
-    /// Its index: 0 or 1.
+    /// Returns the index of the side: 0 or 1.
     pub fn index(self) -> usize {
         self as usize
     }
@@ -99,7 +99,7 @@ impl Sides {
 }
 
 impl Side {
-    /// A side whose app lies where its settings say.
+    /// Returns a side with the app in the folder of `settings`.
     pub fn new(label: Label, name: String, settings: Settings) -> Side {
         Side {
             label,
@@ -109,7 +109,7 @@ impl Side {
         }
     }
 
-    /// The side as it is measured.
+    /// Returns the side as the subject of a measurement.
     pub(crate) fn subject(&self) -> Subject<'_> {
         let log = format!("compare-{}.log", self.label).to_lowercase();
         Subject {
@@ -120,7 +120,7 @@ impl Side {
         }
     }
 
-    /// Applies a patch to a copy of its folder; to its worktree, when it has one already.
+    /// Applies a patch to a copy of the side's folder, or to an existing worktree.
     fn patch(&mut self, patch: &Path, context: &Context) -> Result<(), Failure> {
         if self.copied.is_none() {
             self.copied = Some(copies::folder(&mut self.settings, context)?);

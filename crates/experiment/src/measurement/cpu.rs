@@ -1,5 +1,4 @@
-//! CPU time for each request, from the moments in which the cores were as fast as they can be
-//! (`stats::calm`).
+//! CPU time per request, from the moments with cores at full speed (`stats::calm`).
 
 use capture::{CoreWatch, cpu_time_of};
 use recording::{Nanos, Timestamp, Window};
@@ -18,16 +17,16 @@ pub(super) struct CpuPerRequest {
     /// CPU time for each request in the calm slices, milliseconds. `None` when no CPU time or no
     /// response is known.
     pub(super) each_ms: Option<f64>,
-    /// Duration of the calibration probe in the calmest slices, nanoseconds; `None` where the cores
-    /// were too idle to show it.
+    /// Duration of the calibration probe in the calmest slices, nanoseconds; `None` for cores too
+    /// idle for a probe.
     pub(super) pace: Option<u64>,
-    /// Its mean over all slices; `None` as above.
+    /// Mean duration of the probe over all slices; `None` as for `pace`.
     pub(super) pace_mean: Option<Nanos>,
     /// The calm slices, ascending.
     pub(super) calm: Vec<Window>,
 }
 
-/// An instant, the processes' CPU time at it, and the cores' pace since the mark before.
+/// CPU time of the processes at an instant, and the cores' pace since the mark before.
 #[derive(Clone, Copy)]
 struct Mark {
     at: Timestamp,
@@ -53,7 +52,7 @@ impl CpuWatch {
         self.marks.push(Mark { at, cpu, pace });
     }
 
-    /// Ends the watch; all requests were answered at these instants.
+    /// Ends the watch; `answered` has the instants of all responses.
     pub(super) fn end(self, window: Window, mut answered: Vec<Timestamp>) -> CpuPerRequest {
         answered.sort_unstable();
         per_request(&self.marks, window, &answered)

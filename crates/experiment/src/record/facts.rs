@@ -82,7 +82,7 @@ pub(crate) fn of_death(recording: &mut Recording, status: ExitStatus, tail: &[St
     });
 }
 
-/// Processes that would not go away.
+/// Notes processes still alive after the app was stopped.
 pub(crate) fn of_stop(recording: &mut Recording, stopped: &Stopped) {
     if !stopped.left.is_empty() {
         recording.troubles.push(Trouble {
@@ -184,7 +184,7 @@ pub(crate) fn of_database(
     recording.database = Some(watched.facts);
 }
 
-/// Asks the app's database for the plans of its costliest statements.
+/// Asks the app's database for the plans of the costliest statements.
 pub(crate) fn explain(recording: &mut Recording, rings: &Rings, settings: &Settings) {
     let Some(url) = known_database(rings, settings) else {
         return;
@@ -232,8 +232,7 @@ fn known_database(rings: &Rings, settings: &Settings) -> Option<String> {
         .or_else(|| settings.database_url())
 }
 
-/// Returns the processes of the database server on this host, as far as its kind is known before
-/// the load.
+/// Returns the processes of the local database server, as far as the kind is known before the load.
 pub(crate) fn database_processes(settings: &Settings) -> Vec<u32> {
     let url = settings.database_url();
     let kind = url.as_deref().and_then(Kind::of_address);

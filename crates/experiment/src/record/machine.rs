@@ -15,7 +15,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Looks at the machine, the app's first process and its database. Takes a fraction of a
+    /// Examines the machine, the app's first process and the database. Takes a fraction of a
     /// second, before anything is measured.
     pub(crate) fn look(settings: &Settings, pids: &[u32]) -> Machine {
         let pid = pids.iter().min().copied();

@@ -1,4 +1,4 @@
-//! Collects facts while the load runs, on a thread of its own, and keeps them every second.
+//! Collects facts during the load, on a separate thread, and stores new ones every second.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,9 +24,9 @@ use crate::observer::Context;
 
 /// Batches waiting for the recorder; the load waits when there are more.
 const BATCHES_MAX: usize = 64;
-/// Rings are read that often, so that none fills up.
+/// Interval of reading the rings, short enough for none to fill up.
 const POLL: Duration = Duration::from_millis(20);
-/// Facts are kept, and the host is looked at, that often.
+/// Interval of storing facts and of sampling the host.
 const KEEP: Duration = Duration::from_secs(1);
 /// After the load: how long records of the last answers may take to appear.
 const LAST_RECORDS: Duration = Duration::from_millis(300);
@@ -37,17 +37,17 @@ pub(crate) struct Start {
     pub(crate) meta: Meta,
     pub(crate) rings: PathBuf,
     pub(crate) app_pids: Vec<u32>,
-    /// Where the app answers, when it is on this host.
+    /// Port of the app, when on the local host.
     pub(crate) port: Option<u16>,
     pub(crate) database: Vec<u32>,
-    /// Where the app's database is, if that is known before the app tells.
+    /// Address of the app's database, when known before the agent reports one.
     pub(crate) database_url: Option<String>,
-    /// Hosts that an app started here may use; `None` for an app that ran already.
+    /// Hosts allowed for an app started by Hakaru; `None` for an app running before.
     pub(crate) allowed: Option<Allowed>,
     pub(crate) context: Context,
 }
 
-/// The thread that records.
+/// Handle on the recording thread.
 pub(crate) struct Recorder {
     /// Set when the app uses a database elsewhere, which ends the load.
     refused: Arc<AtomicBool>,
@@ -55,17 +55,17 @@ pub(crate) struct Recorder {
     thread: JoinHandle<Recorded>,
 }
 
-/// What it collected.
+/// Result of the recording thread.
 pub(crate) struct Recorded {
     pub(crate) recording: Recording,
     pub(crate) writer: Option<RunWriter>,
     pub(crate) rings: Rings,
-    /// What the database said of itself; `None` when nobody knew where it is.
+    /// Observations of the database; `None` for an unknown address.
     pub(crate) database: Option<Result<Watched, ExplainError>>,
-    /// Stacks that were sampled.
+    /// Sampled stacks.
     pub(crate) profile: ProfileCollector,
     pub(crate) troubles: Vec<Trouble>,
-    /// The app uses a database elsewhere that is not allowed by name.
+    /// Refusal of a database elsewhere, in use by the app and not allowed by name.
     pub(crate) refusal: Option<Refusal>,
 }
 
@@ -129,7 +129,7 @@ impl Recorder {
         let _ = self.sender.send(batch);
     }
 
-    /// Whether the app uses a database elsewhere that is not allowed by name.
+    /// Returns whether the app uses a database elsewhere, not allowed by name.
     pub(crate) fn is_refused(&self) -> bool {
         self.refused.load(Ordering::Relaxed)
     }
@@ -187,7 +187,7 @@ impl State {
         self.recorded
     }
 
-    /// Ends the load when the database that the agent reports is elsewhere and not allowed.
+    /// Ends the load when the database reported by the agent is elsewhere and not allowed.
     fn check_database(&mut self) {
         let Some(url) = self.recorded.rings.database_url() else {
             return;
@@ -202,7 +202,7 @@ impl State {
         }
     }
 
-    /// Begins to watch the database as soon as it is known where it is.
+    /// Begins to watch the database as soon as the address is known.
     fn watch_database(&mut self) {
         if self.watch.is_some() || self.recorded.refusal.is_some() {
             return;
@@ -237,7 +237,7 @@ impl State {
         count
     }
 
-    /// The app writes a record just after its answer has left.
+    /// Waits for the records of the last requests: the app writes a record just after the response.
     fn wait_for_last_records(&mut self) {
         let deadline = Instant::now() + LAST_RECORDS;
         while Instant::now() < deadline {
@@ -280,7 +280,7 @@ impl State {
     }
 }
 
-/// Says that the run is in memory only.
+/// Returns the trouble of a run held in memory only.
 pub(crate) fn not_kept(error: &StoreError) -> Trouble {
     Trouble {
         what: format!("this run is not kept: {error}"),
@@ -288,7 +288,7 @@ pub(crate) fn not_kept(error: &StoreError) -> Trouble {
     }
 }
 
-/// Writes the summary; returns the run's number when it was kept.
+/// Writes the summary; returns the number of a stored run.
 pub(crate) fn finish(
     writer: Option<RunWriter>,
     recording: &mut Recording,

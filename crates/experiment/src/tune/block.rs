@@ -1,5 +1,5 @@
-//! One block of a race: a setting is booted, or a running Puma is brought to its threads; warmed
-//! up, loaded. The measuring itself is `segment`'s.
+//! One block of a race: boots a setting, or changes the threads of a running Puma; then warm-up and
+//! load.
 
 use capture::Rings;
 use recording::Nanos;
@@ -24,7 +24,7 @@ pub(crate) struct Block {
     /// Memory of the app's processes, shared pages counted once; 0 when `/proc` does not tell.
     pub(crate) memory_bytes: u64,
     pub(crate) disturbance: Disturbance,
-    /// Whether the app was started for it.
+    /// Whether the app was started for the block.
     pub(crate) booted: bool,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Block {
 pub(crate) enum BlockError {
     /// Ctrl-C.
     Interrupted,
-    /// This setting does not work; the others may. A sentence says why.
+    /// The setting does not work, for the reason given; others may.
     Broken(String),
     /// No block can be measured.
     Failed(Failure),
@@ -46,14 +46,12 @@ pub(crate) struct BlockRequest<'a> {
     pub(crate) cell: Cell,
     /// Variables of the environment, such as `MALLOC_ARENA_MAX=2`.
     pub(crate) runtime: Option<&'a str>,
-    /// Most threads that the app may be brought to while it runs; `None` where it is to be started
-    /// for each block.
+    /// Greatest number of threads reachable while the app runs; `None` for a start in each block.
     pub(crate) live: Option<u32>,
     pub(crate) length: Length,
 }
 
-/// An app that is up, and stays so for the next block where only its threads differ. It is stopped
-/// when it is dropped.
+/// A running app, reused in the next block when only the threads differ, and stopped on drop.
 pub(crate) struct App {
     up: RunningApp,
     rings: Rings,
@@ -65,7 +63,7 @@ pub(crate) struct App {
     live: bool,
 }
 
-/// Measures it, on the app that was kept where that can be.
+/// Measures a block, on the app of the block before where possible.
 pub(crate) fn measure(
     settings: &Settings,
     wanted: BlockRequest<'_>,
@@ -112,7 +110,7 @@ impl App {
         })
     }
 
-    /// With the wanted threads; `None` when it must be started anew.
+    /// Returns the app with the wanted threads; `None` when a new start is needed.
     fn brought_to(mut self, wanted: BlockRequest<'_>, context: &Context) -> Option<App> {
         let same = self.now.workers == wanted.cell.workers && wanted.live.is_some();
         if !same || !live::bring_to(self.folders.rings(), &self.up.running, wanted.cell, context) {
@@ -135,8 +133,8 @@ impl App {
         Ok(segment)
     }
 
-    /// What the server said that it runs when it was started; of Unicorn, whose workers come and go
-    /// by signals, what is there.
+    /// Returns the cell reported by the server at the start; for Unicorn, where signals add and
+    /// remove workers, the current one.
     fn runs(&self) -> Option<Cell> {
         let told = self.rings.server()?;
         Some(match self.server {
@@ -152,7 +150,8 @@ impl App {
     }
 }
 
-/// The settings with that cell, and whether the app's threads can be changed while it runs.
+/// Returns the settings with the wanted cell, and whether the app's threads can be changed at run
+/// time.
 fn variant(settings: &Settings, wanted: BlockRequest<'_>) -> (Settings, bool) {
     let BlockRequest { server, cell, .. } = wanted;
     let mut variant = settings.clone();
@@ -178,7 +177,8 @@ fn subject<'a>(variant: &'a Settings, cell: Cell, folders: &'a RunFolders) -> Su
     }
 }
 
-/// A command may ignore what it is told; then its figures would be another setting's.
+/// Returns an error when the server does not run the wanted cell: a command may ignore flags and
+/// variables.
 fn is_as_asked(server: Server, runs: Option<Cell>, cell: Cell) -> Result<(), BlockError> {
     let failed = |message: String| Err(BlockError::Failed(Failure::failed(message)));
     let Some(runs) = runs else {
@@ -229,7 +229,7 @@ fn figures(segment: &Measurement, booted: bool) -> Result<Block, String> {
     })
 }
 
-/// Whatever is a setting's own fault breaks that setting only.
+/// Turns a failure caused by a setting into a broken setting, and others into a failed block.
 impl From<Failure> for BlockError {
     fn from(failure: Failure) -> BlockError {
         match failure.cause {

@@ -1,4 +1,4 @@
-//! How a command is told its numbers of workers and threads.
+//! Flags and variables for numbers of workers and threads.
 
 use app_process::{CommandLine, Spec};
 use whatif::HandOut;
@@ -7,7 +7,7 @@ use whatif::search::Cell;
 use crate::puma;
 use crate::settings::set_variable;
 
-/// Servers that can be told.
+/// Servers with adjustable workers and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Server {
     /// Told by flags and variables.
@@ -17,7 +17,7 @@ pub enum Server {
 }
 
 impl Server {
-    /// The server, by how requests were handed out when it was recorded.
+    /// Returns the server, by the dispatch of requests in the recording.
     pub fn of(hand_out: HandOut) -> Server {
         match hand_out {
             HandOut::Shared => Server::Unicorn,
@@ -26,8 +26,8 @@ impl Server {
     }
 }
 
-/// The spec with that cell: flags where the command names Puma, whose flags win over its config
-/// file; and the variables that Puma, Rails' `config/puma.rb` and its `database.yml` read.
+/// Returns the spec with the given cell: flags where the command names Puma, as flags win over
+/// Puma's config file; and the variables read by Puma, Rails' `config/puma.rb` and `database.yml`.
 pub(crate) fn with_cell(spec: &Spec, server: Server, cell: Cell) -> Spec {
     let mut spec = spec.clone();
     if server == Server::Puma {
@@ -37,9 +37,9 @@ pub(crate) fn with_cell(spec: &Spec, server: Server, cell: Cell) -> Spec {
     spec
 }
 
-/// As [`with_cell`], of a Puma whose threads will be changed while it runs, up to `threads_max`:
-/// the variables allow for so many connections to the database. `None` where the command takes no
-/// flags, so that the variables are all it has.
+/// Returns the spec as [`with_cell`] does, for a Puma with threads changed at run time, up to
+/// `threads_max`: the variables allow for as many database connections. `None` where the command
+/// takes no flags, so that the variables are all it has.
 pub(crate) fn live(spec: &Spec, cell: Cell, threads_max: u32) -> Option<Spec> {
     let mut spec = with_cell(spec, Server::Puma, cell);
     if !puma::is_named_in(&spec.command) {
@@ -73,7 +73,7 @@ pub(crate) fn flags(cell: Cell) -> [String; 4] {
     .map(str::to_owned)
 }
 
-/// Variables, for commands that take no flags, and for the pool of connections to the database.
+/// Returns variables for commands without flags, and for the size of the connection pool.
 pub(crate) fn environment(server: Server, cell: Cell) -> [(&'static str, String); 4] {
     // To Puma none is a worker without a master; Unicorn's configurations want at least one.
     let is_single = server == Server::Puma && cell.workers <= 1;

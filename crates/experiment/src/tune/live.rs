@@ -1,4 +1,4 @@
-//! Brings a Puma that runs to other threads, by the agents in it.
+//! Changes the threads of a running Puma, by the agents inside.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

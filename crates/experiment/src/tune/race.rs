@@ -1,4 +1,4 @@
-//! Measures what a search asks for, block by block, until it knows, the budget is out, or Ctrl-C.
+//! Measures the blocks of a search until a decision, the end of the budget, or Ctrl-C.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -16,11 +16,11 @@ use crate::measurement::{Length, cause};
 use crate::observer::Context;
 use crate::settings::Settings;
 
-/// Most blocks that are measured again, at first and for each one that counts: on a host that is
-/// disturbed all the time, the budget is better spent otherwise.
+/// Greatest number of repeated blocks, as a base and per counted block: on a host disturbed all the
+/// time, the budget is better spent otherwise.
 const REDONE_MAX: (usize, f64) = (3, 0.3);
-/// How many times as long as the longest before it a block may take, and stopping the app: a host
-/// may become slower.
+/// Factor from the longest block so far, or stop of the app, to the time reserved for the next: a
+/// host may become slower.
 const SLACK: f64 = 1.2;
 
 /// A race at work.
@@ -28,17 +28,16 @@ pub struct Race<'a> {
     settings: &'a Settings,
     server: Server,
     length: Length,
-    /// Most threads that an app is brought to while it runs; `None`: each block has a boot of its
-    /// own.
+    /// Greatest number of threads reachable while the app runs; `None` for a boot in each block.
     live: Option<u32>,
-    /// The app of the block before, and the round that it was started in.
+    /// App of the block before, and the round in which the app was started.
     kept: Option<App>,
     round: usize,
     /// By the number of workers: several may find each core slower.
     usual: BTreeMap<u32, Baseline>,
-    /// Blocks that were measured again.
+    /// Number of repeated blocks.
     pub redone: usize,
-    /// Blocks that count.
+    /// Number of counted blocks.
     measured: usize,
     /// Starts of the app for blocks.
     pub boots: usize,
@@ -60,7 +59,7 @@ enum BlockResult {
 }
 
 impl<'a> Race<'a> {
-    /// A race that has measured nothing yet. `threads_max` is the most that any cell has.
+    /// Returns a race without blocks. `threads_max` is the most that any cell has.
     pub fn new(
         settings: &'a Settings,
         server: Server,
@@ -89,8 +88,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Races cells until it is known which is best. Returns why it ended, with the cells that do
-    /// not work.
+    /// Races cells until the best is known. Returns why it ended, with the cells that do not work.
     ///
     /// # Errors
     /// No block can be measured at all.
@@ -121,7 +119,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Stops the app that the last block left up.
+    /// Stops the app left running by the last block.
     pub fn stop_app(&mut self) {
         let begin = Instant::now();
         if self.kept.take().is_some() {
@@ -129,7 +127,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Settings of the runtime that can be tried with this app.
+    /// Returns the runtime settings to try with the app.
     pub fn runtime_settings(&self) -> Vec<String> {
         let start = self.settings.start.as_ref();
         start.map_or_else(Vec::new, runtime::settings)

@@ -1,5 +1,4 @@
-//! Settings of the runtime that `--knobs` races on the best cell: variables of the app's
-//! environment.
+//! Runtime settings raced by `--knobs` on the best cell: variables of the app's environment.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,12 +15,12 @@ const JEMALLOC: [&str; 4] = [
     "/usr/lib/libjemalloc.so.2",
 ];
 
-/// Memory from malloc starts no collection before that: for apps whose collections it causes. Four
+/// Limits on malloc'ed memory before a collection, for apps with collections caused by malloc. Four
 /// times Ruby's own limits, and none for old objects, as Shopify's autotuner has it.
 const GC_MALLOC: &str = "RUBY_GC_MALLOC_LIMIT=67108864 RUBY_GC_MALLOC_LIMIT_MAX=134217728 \
     RUBY_GC_OLDMALLOC_LIMIT=1000000000000 RUBY_GC_OLDMALLOC_LIMIT_MAX=1000000000000";
 
-/// What can be tried with that app here, each as `NAME=VALUE` once or several times.
+/// Returns the settings to try with the app, each as `NAME=VALUE` once or several times.
 pub(crate) fn settings(spec: &Spec) -> Vec<String> {
     let jemalloc = JEMALLOC.iter().find(|path| Path::new(path).is_file());
     let mut all = vec!["MALLOC_ARENA_MAX=2".to_owned()];
@@ -35,7 +34,7 @@ pub(crate) fn settings(spec: &Spec) -> Vec<String> {
     all
 }
 
-/// The app with that setting; what `RUBYOPT` holds already stays.
+/// Returns the app's spec with a setting; old contents of `RUBYOPT` stay.
 pub(crate) fn with(spec: &Spec, setting: &str) -> Spec {
     let mut spec = spec.clone();
     for (name, new) in pairs(setting) {
@@ -54,15 +53,15 @@ fn pairs(setting: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|pair| pair.split_once('='))
 }
 
-/// As the app would see it now.
+/// Returns the value of a variable in the app's environment.
 fn value(spec: &Spec, name: &str) -> Option<String> {
     let own = spec.env.iter().find(|(known, _)| known == name);
     own.map(|(_, value)| value.clone())
         .or_else(|| std::env::var(name).ok())
 }
 
-/// Whether the Ruby that the app's folder would start has it, and it is not on already. A Ruby that
-/// was built without it only warns.
+/// Returns whether the Ruby started in the app's folder has YJIT, not enabled yet. A Ruby built
+/// without YJIT only warns.
 fn has_yjit(spec: &Spec) -> bool {
     if value(spec, "RUBYOPT").is_some_and(|options| options.contains("jit")) {
         return false;

@@ -1,4 +1,5 @@
-//! The number of Unicorn's workers: its command takes none, its master does, by signals.
+//! Changes the number of Unicorn's workers by signals to the master: the command has no flag for
+//! workers.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::block::BlockError;
 use crate::observer::Context;
 
-/// A worker that loads a large app takes its time.
+/// Time limit for workers to start: loading a large app takes long.
 const LIMIT: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -42,7 +43,7 @@ pub(crate) fn bring_to(app: &Running, wanted: u32, context: &Context) -> Result<
     Ok(())
 }
 
-/// The number of workers once it has stayed the same for a while.
+/// Returns the number of workers once stable for a while.
 fn settled(app: &Running, context: &Context) -> Result<u32, BlockError> {
     const SAME: u32 = 10;
     let (mut last, mut same) = (0, 0);

@@ -1,4 +1,5 @@
-//! Worktrees and copies of the app's folder, removed at the end of the comparison, however it ends.
+//! Worktrees and copies of the app's folder, removed at the end of a comparison, also after a
+//! failure.
 
 use std::fs;
 use std::io;

@@ -72,7 +72,8 @@ pub(super) fn address(side: &Side, context: &Context) -> Result<Option<String>, 
     Ok(rings.database_url().map(str::to_owned))
 }
 
-/// A user who interrupts learns that nothing was measured, whatever was under way.
+/// Returns interruptions without the name of a phase: the user learns only of the missing
+/// measurement.
 fn unnamed(failure: Failure) -> Failure {
     match failure.cause {
         Cause::Interrupted => Failure::interrupted(),

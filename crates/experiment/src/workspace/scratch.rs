@@ -1,10 +1,11 @@
 //! A database to experiment on, and the schema of each side.
 //!
 //! In this order, the first that can be done:
-//! 1. The app takes its database from `DATABASE_URL`, and that is a server: both sides get a scratch copy of the
-//!    database there, by the same variable.
+//! 1. The app takes its database from `DATABASE_URL`, and that is a server: both sides get a
+//!    scratch copy of the database there, by the same variable.
 //! 2. The app keeps a SQLite file in its own folder: both sides run in a copy of the folder.
-//! 3. The change is made in the app's own database and taken back; rows then are what `before` leaves.
+//! 3. The change is made in the app's own database and taken back; rows then are what `before`
+//!    leaves.
 //!
 //! Everything is written down before it is made (`undo.rs`).
 

@@ -1,4 +1,4 @@
-//! A connection that has become a WebSocket.
+//! A connection upgraded to a WebSocket.
 
 use std::io::{self, Read};
 
@@ -10,15 +10,15 @@ use crate::frames::Event;
 use crate::http1::AnswerReader;
 use crate::web_socket::WebSocket;
 
-/// Bytes of pongs that may wait for a server that does not read.
+/// Greatest number of bytes of pongs waiting for a server slow to read.
 const PONGS_WAITING_BYTES_MAX: usize = 4096;
 
-/// What is known of the socket that is read from.
+/// State of the socket being read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Source {
-    /// Its event announced the other side's end.
+    /// Whether the event announced the end of the other side.
     pub(crate) half_closed: bool,
-    /// A read has emptied it.
+    /// Whether a read has emptied the socket.
     pub(crate) drained: bool,
 }
 
@@ -37,8 +37,8 @@ impl Connection {
         }
     }
 
-    /// A message of so many bytes is about to be sent, or only waited for; whether one that waits
-    /// already can be looked at.
+    /// Begins a message of `bytes` bytes to send, or a wait; returns whether a waiting message can
+    /// be examined.
     pub(crate) fn begin_message(&mut self, bytes: usize) -> bool {
         let closes = self.request.over == Over::Closing;
         let Some(web_socket) = &mut self.web_socket else {
@@ -49,7 +49,7 @@ impl Connection {
         web_socket.has_waiting()
     }
 
-    /// Bytes of the request that no write has taken yet.
+    /// Returns the number of bytes of the request not written yet.
     pub(crate) fn unwritten(&self) -> usize {
         self.out.len() - self.written
     }
@@ -114,7 +114,7 @@ impl Connection {
         }
     }
 
-    /// The message that came is not the one that is waited for.
+    /// Passes over a received message other than the expected one.
     pub(crate) fn pass_over(&mut self, reason: String) {
         if let Some(web_socket) = &mut self.web_socket {
             web_socket.pass_over(reason);
@@ -138,20 +138,20 @@ impl Connection {
         }
     }
 
-    /// Judges the answer, which moves its user on.
+    /// Judges the response, and moves the user on.
     pub(crate) fn judge(&mut self, session: &Session<'_>, duration_ns: u64) -> Verdict {
         let message = message_of(self.web_socket.as_deref(), self.request.over);
         let answer = answer_of(&self.reader, message, self.request.over, duration_ns);
         session.judge(&mut self.user, &answer)
     }
 
-    /// The answer to the request in hand as far as it came: of HTTP, or a message.
+    /// Returns the response to the request in hand as far as read: of HTTP, or a message.
     pub(crate) fn answer(&self, duration_ns: u64) -> Answer<'_> {
         let over = self.request.over;
         answer_of(&self.reader, self.message(), over, duration_ns)
     }
 
-    /// Its status; none of a message.
+    /// Returns the status of the response; 0 for a message.
     pub(crate) fn status(&self) -> u16 {
         match self.request.over {
             Over::Http | Over::Upgrade => self.reader.status(),
@@ -159,7 +159,7 @@ impl Connection {
         }
     }
 
-    /// Length of its body.
+    /// Returns the length of the body.
     pub(crate) fn body_bytes(&self) -> u64 {
         match self.request.over {
             Over::Http | Over::Upgrade => self.reader.body_bytes(),
@@ -172,7 +172,7 @@ impl Connection {
     }
 }
 
-/// The message that answers what goes over `over`.
+/// Returns the message received over `over`.
 fn message_of(web_socket: Option<&WebSocket>, over: Over) -> &[u8] {
     match (web_socket, over) {
         (Some(web_socket), Over::WebSocket) => web_socket.message(),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Something a reader told of, with its bytes.
+/// An event of a reader, with the bytes.
 type Told = (Event, Vec<u8>);
 
 /// A server's frame.
@@ -25,7 +25,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// All that a reader tells of bytes that come in pieces of so many.
+/// Returns all events of a reader for bytes in pieces of the given size.
 fn read(bytes: &[u8], pieces: usize, limit: u64) -> Result<Vec<Told>, BadFrame> {
     let mut reader = FrameReader::new(limit);
     let mut told = Vec::new();
@@ -150,7 +150,7 @@ fn the_words_of_the_end() {
     );
 }
 
-/// A message in one or several frames, with a control frame between them.
+/// Returns a strategy for a message in one or several frames, with a control frame in between.
 fn message() -> impl Strategy<Value = (Vec<u8>, Vec<Vec<u8>>)> {
     let payload = proptest::collection::vec(any::<u8>(), 0..400);
     let cuts = proptest::collection::vec(0_usize..400, 0..4);
@@ -193,7 +193,7 @@ proptest! {
         prop_assert_eq!(came, payloads);
     }
 
-    /// Whatever comes, the reader ends with events or an error, the same for all pieces, within its
+    /// For any bytes, the reader ends with events or an error, the same for all pieces, within the
     /// limit.
     #[test]
     fn any_bytes_are_read_or_refused(

@@ -1,4 +1,4 @@
-//! An answer whose fields and body come one by one, as HTTP/2 has them.
+//! A response with fields and body read one by one, as in HTTP/2.
 
 use scenario::HeaderSpan;
 
@@ -18,7 +18,7 @@ impl AnswerReader {
         self.state != State::Head
     }
 
-    /// Takes a block that is the last final one; otherwise forgets that one.
+    /// Takes a block equal to the last final one; otherwise forgets the last one.
     pub(crate) fn take_known_block(&mut self, block: &[u8]) -> bool {
         let same = self.block == block;
         if let Some(last) = self.last
@@ -142,7 +142,7 @@ impl AnswerReader {
     }
 }
 
-/// Whether a field may stand in an answer, or behind its body.
+/// Checks whether a field may stand in a response, or behind the body.
 pub(crate) fn check_field(name: &[u8], value: &[u8]) -> Result<(), &'static str> {
     let is_token =
         |byte: &u8| matches!(byte, 0x21..=0x7e) && !byte.is_ascii_uppercase() && *byte != b':';

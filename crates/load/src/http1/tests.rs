@@ -1,4 +1,4 @@
-//! Answers whole, in pieces, and broken.
+//! Responses whole, in pieces, and broken.
 
 use proptest::prelude::*;
 
@@ -9,10 +9,10 @@ const LIMITS: Limits = Limits {
     body_bytes: 10_000,
 };
 
-/// Status, body, its whole length, whether the connection lives on, and bytes left over.
+/// Status, body, whole length of the body, whether the connection lives on, and bytes left over.
 type Read = Result<(u16, Vec<u8>, u64, bool, usize), BadAnswer>;
 
-/// Reads `bytes` in pieces of these sizes, again and again, then closes.
+/// Reads `bytes` in pieces of the given sizes, again and again, then closes.
 fn read(bytes: &[u8], pieces: &[usize], is_head: bool) -> Option<Read> {
     let mut reader = AnswerReader::new(LIMITS);
     reader.expect(is_head, 100, false);

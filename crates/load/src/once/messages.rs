@@ -11,10 +11,10 @@ use crate::frames::Event;
 use crate::stream::Blocking;
 use crate::web_socket::WebSocket;
 
-/// How long what was said before a message is waited for: it lies in this machine's memory already.
+/// Wait for earlier messages before a new one is sent: such messages are in local memory already.
 const CATCH_UP: Duration = Duration::from_millis(2);
 
-/// How an exchange ends that did not go well.
+/// Outcome of a failed exchange.
 type Ended = (Outcome, String);
 
 impl Pass<'_> {
@@ -62,7 +62,8 @@ impl Pass<'_> {
         }
     }
 
-    /// What the flow says of a message; unanswered when it is not the one that is waited for.
+    /// Returns the flow's verdict on a message; unanswered for a message other than the expected
+    /// one.
     fn judged(&mut self, web_socket: &WebSocket, is_end: bool) -> Result<(), Ended> {
         let answer = Answer {
             status: 0,
@@ -82,7 +83,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Takes leave of a WebSocket that the flow left open.
+    /// Closes a WebSocket left open by the flow.
     pub(super) fn part(&mut self) {
         if let (Some(stream), Some(_)) = (&mut self.stream, &self.web_socket) {
             let mut frame = Vec::new();
@@ -93,8 +94,8 @@ impl Pass<'_> {
     }
 }
 
-/// Passes over what the other side has said unasked: what came before a message is sent cannot be
-/// the answer to it.
+/// Passes over unasked messages: a message received before a request is sent cannot be the
+/// response.
 fn catch_up(stream: &mut Blocking, web_socket: &mut WebSocket) -> Result<(), Ended> {
     web_socket.begin(true);
     let end = Instant::now() + CATCH_UP;
@@ -117,7 +118,7 @@ fn pong(stream: &mut Blocking, web_socket: &WebSocket) -> Result<(), Ended> {
     sent.map_err(|error| (Outcome::Disconnected, error.to_string()))
 }
 
-/// The next thing that comes before `end`.
+/// Returns the next event received before `end`.
 fn hear(stream: &mut Blocking, web_socket: &mut WebSocket, end: Instant) -> Result<Event, Ended> {
     let mut buffer = vec![0; READ_BYTES];
     loop {

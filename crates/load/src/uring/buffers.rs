@@ -1,5 +1,4 @@
-//! The memory into which a ring receives: buffers of one size, handed to the kernel in a ring of
-//! their own.
+//! Memory for receiving by a ring: buffers of one size, provided to the kernel in a separate ring.
 
 #![expect(unsafe_code, reason = "the kernel writes into this memory")]
 
@@ -18,7 +17,7 @@ const COUNT: u16 = 512;
 const BYTES: usize = 4096;
 const PAGE: usize = 4096;
 
-/// Memory that both the kernel and this process write.
+/// Memory written by both the kernel and the process.
 pub(super) struct Buffers {
     /// The kernel's list of free buffers, one page-aligned block.
     entries: NonNull<BufRingEntry>,
@@ -61,7 +60,7 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// A part of a buffer that a completion named and that was not given back since.
+    /// Returns part of a buffer named by a completion and not given back since.
     pub(super) fn bytes(&self, buffer: u16, begin: u32, length: usize) -> &[u8] {
         let begin = begin as usize;
         assert!(buffer < COUNT && begin + length <= BYTES);

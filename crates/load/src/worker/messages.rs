@@ -7,8 +7,8 @@ use super::Worker;
 use crate::connection::{Phase, Reading, Source};
 
 impl Worker<'_> {
-    /// Looks at messages that came before their step did; whether there were any, so that more may
-    /// be due now.
+    /// Examines messages received before the step was due; returns whether there were any, in which
+    /// case more may be due now.
     pub(super) fn look_aside(&mut self) -> bool {
         let any = !self.aside.is_empty();
         while let Some(index) = self.aside.pop() {

@@ -9,14 +9,15 @@ use super::{MEAN_PART, Worker};
 use crate::clock;
 use crate::connection::{Phase, Request};
 
-/// Back-off of a closed load after an immediate failure, so that a refused connection does not
-/// become a busy loop.
+/// Back-off of a closed load after an immediate failure, so a refused connection does not become a
+/// busy loop.
 const FAILURE_BACKOFF: Nanos = Nanos(100_000_000);
-/// Bytes of a body that are kept where no check needs it: enough for an example of a failure.
+/// Bytes of a body to store without a check in need of the body: enough for an example of a
+/// failure.
 const EXAMPLE_BODY_BYTES: usize = 2048;
 
 impl Worker<'_> {
-    /// Takes a due request in hand and sends it as soon as there is a connection.
+    /// Takes a due request in hand and sends the request as soon as there is a connection.
     pub(super) fn start(&mut self, index: usize, due: Timestamp) {
         let id = self.ids.next(due);
         let connection = &mut self.connections[index];
@@ -167,13 +168,14 @@ impl Worker<'_> {
         self.end_failed(index, outcome, reason, cost_no_time);
     }
 
-    /// Ends a request that could not be made.
+    /// Ends a request which could not be rendered or sent.
     fn fail_unsent(&mut self, index: usize, why: &str) {
         let reason = format!("not sent: {why}");
         self.end_failed(index, Outcome::CheckFailed, &reason, true);
     }
 
-    /// In a closed load, the user's next request waits after a failure that cost no time.
+    /// Ends a failed request; in a closed load, the user's next request waits after a failure
+    /// without cost of time.
     fn end_failed(&mut self, index: usize, outcome: Outcome, reason: &str, cost_no_time: bool) {
         let answered = clock::now();
         let session = self.task.session;
@@ -197,7 +199,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives a request that was never rendered the line it has in the flow.
+    /// Names a request never rendered by the line in the flow.
     fn name_request(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         if connection.request.line == TextId::NONE {

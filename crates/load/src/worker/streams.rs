@@ -24,16 +24,16 @@ const SENT_AGAIN_MAX: u8 = 5;
 #[derive(Debug, Default)]
 pub(super) struct Carriers {
     groups: Vec<Group>,
-    /// By the number that they were opened under; `None` where it is free.
+    /// Carriers by number of opening; `None` where free.
     all: Vec<Option<Carrier>>,
-    /// Those that have something to write at the end of the turn.
+    /// Carriers with bytes to write at the end of the turn.
     unwritten: Vec<usize>,
 }
 
-/// Users that share a connection.
+/// Users sharing a connection.
 #[derive(Debug, Default)]
 struct Group {
-    /// The one that takes requests, or will.
+    /// Carrier taking requests now, or soon.
     current: Option<usize>,
     /// Users whose request waits for a stream.
     waiting: VecDeque<usize>,
@@ -54,7 +54,7 @@ impl Carriers {
         self.all.get_mut(index)?.as_mut()
     }
 
-    /// Whether a request of this group could be sent at once.
+    /// Returns whether a request of the group could be sent at once.
     fn has_room(&self, group: usize) -> bool {
         let current = self.groups.get(group).and_then(|group| group.current);
         let session = self.carrier(current).and_then(|one| one.session.as_ref());
@@ -96,7 +96,7 @@ impl Worker<'_> {
         self.task.plan.streams > 0
     }
 
-    /// Takes a due request in hand and sends it as soon as there is a stream.
+    /// Takes a due request in hand and sends the request as soon as there is a stream.
     pub(super) fn start_on_stream(&mut self, user: usize) {
         let group = self.group_of(user);
         if self.carriers.groups.len() <= group {
@@ -120,8 +120,8 @@ impl Worker<'_> {
         self.serve(group);
     }
 
-    /// Sends what waits in a group, as far as its connection has room; makes one when there is
-    /// none.
+    /// Sends waiting requests of a group, as far as the connection has room; connects when there is
+    /// no connection.
     fn serve(&mut self, group: usize) {
         while let Some(user) = self.carriers.groups[group].waiting.front().copied() {
             let Some(index) = self.carriers.groups[group].current else {
@@ -149,7 +149,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Ends all that waits for a connection that cannot be made.
+    /// Ends all requests waiting for a connection which cannot be established.
     fn cannot_carry(&mut self, group: usize, error: &io::Error) {
         if let Some(index) = self.carriers.groups[group].current {
             self.carriers.drop_carrier(index);
@@ -160,7 +160,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Opens a stream for the request that `user` has rendered.
+    /// Opens a stream for the request rendered by `user`.
     pub(super) fn put_on_stream(&mut self, user: usize) {
         let connection = &self.connections[user];
         let Some(index) = connection.on_carrier else {
@@ -173,7 +173,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes a request that ends away from its stream, or out of the queue.
+    /// Removes an ending request from the stream, or from the queue.
     pub(super) fn leave_stream(&mut self, user: usize) {
         if let Some(index) = self.connections[user].on_carrier.take() {
             if let Some(carrier) = self.carriers.carrier_mut(index)
@@ -201,7 +201,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What became of a request that no stream took in time.
+    /// Returns the outcome of a request not taken by any stream in time.
     pub(super) fn unsent_too_long(&self, user: usize) -> (Outcome, &'static str) {
         let group = self.carriers.groups.get(self.group_of(user));
         let carrier = group.and_then(|group| self.carriers.carrier(group.current));
@@ -213,7 +213,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Writes what gathered in this turn. Whether something became due by that.
+    /// Writes the bytes gathered in the turn; returns whether new requests became due.
     pub(super) fn write_streams(&mut self) -> bool {
         while let Some(index) = self.carriers.unwritten.pop() {
             let Some(carrier) = self.carriers.carrier_mut(index) else {
@@ -326,7 +326,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Writes down what became of the streams that ended.
+    /// Records the outcomes of ended streams.
     fn end_streams(&mut self, index: usize, group: usize) {
         let Some(session) = self
             .carriers
@@ -369,7 +369,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Puts a request that the server has not taken back into the queue. It keeps its due time.
+    /// Requeues a request not taken by the server, with the old due time.
     fn send_again(&mut self, user: usize, group: usize) {
         let connection = &mut self.connections[user];
         if connection.request.sent_again > SENT_AGAIN_MAX {
@@ -384,7 +384,7 @@ impl Worker<'_> {
         self.carriers.groups[group].waiting.push_front(user);
     }
 
-    /// Closes a connection, and ends all that is under way on it.
+    /// Closes a connection, and ends all requests under way there.
     fn lose_carrier(&mut self, index: usize, outcome: Outcome, why: &str) {
         let Some(carrier) = self.carriers.carrier_mut(index) else {
             return;

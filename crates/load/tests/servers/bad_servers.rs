@@ -1,4 +1,4 @@
-//! Servers that misbehave: every request still ends with its outcome, and the load goes on.
+//! Misbehaving servers: every request still ends with an outcome, and the load goes on.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,8 +11,8 @@ use crate::common::{
 use load::{Engine, Pace, Plan};
 use recording::{Exchange, Outcome};
 
-/// Runs a load on each engine against a server that handles each connection with `handle`; all
-/// exchanges that ended otherwise than unanswered must have this outcome and reason.
+/// Runs a load on each engine against a server with `handle` for each connection; all exchanges
+/// ended otherwise than unanswered must have the given outcome and reason.
 fn check(
     change: impl Fn(&mut Plan),
     handle: impl Fn(TcpStream) + Send + Sync + 'static,
@@ -45,7 +45,7 @@ fn check(
     each.collect()
 }
 
-/// Answers each request with these bytes and closes when told to.
+/// Responds to each request with `bytes`, and closes on request.
 fn raw(bytes: Vec<u8>, close: bool) -> impl Fn(TcpStream) + Send + Sync {
     move |mut stream| {
         while read_request(&mut stream).is_some() {

@@ -10,8 +10,8 @@ use load::{Batch, Engine, LoadResult, Numbered, Plan, run};
 use recording::{Exchange, Nanos, Texts};
 use scenario::{FlowSpec, Scenario, ScoreSpec, Spec};
 
-/// Listens on a free port of the loopback and gives each connection a thread of its own. The
-/// threads end with their connections, the listening one with the test process.
+/// Listens on a free port of the loopback, with one thread per connection. The threads end with
+/// their connections, the listening one with the test process.
 pub fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("the port");
@@ -25,7 +25,7 @@ pub fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     address
 }
 
-/// A server that answers every request, head and body as text, with what `answer` says.
+/// Starts a server responding to every request, head and body as text, with the result of `answer`.
 pub fn serve_answers(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> SocketAddr {
     serve(move |mut stream| {
         while let Some(request) = read_request(&mut stream) {
@@ -122,7 +122,7 @@ pub fn millis(millis: u64) -> Nanos {
     Nanos(millis * 1_000_000)
 }
 
-/// Runs a load to its end; all that came of it.
+/// Runs a load to the end; returns exchanges, texts and result.
 pub fn load(plan: &Plan, scenario: &Scenario) -> (Vec<Exchange>, Texts, LoadResult) {
     let mut exchanges = Vec::new();
     let mut texts = Texts::default();

@@ -29,7 +29,7 @@ const ALL: u8 = 5;
 const PAD: u8 = 8;
 const RANK: u8 = 0x20;
 
-/// `:status: 200`, and a literal of that name.
+/// `:status: 200`, and a literal of the same name.
 const OK: &[u8] = &[0x88];
 
 fn frame(kind: u8, flags: u8, stream: u32, payload: impl AsRef<[u8]>) -> Vec<u8> {
@@ -94,9 +94,9 @@ fn open_head(id: u32) -> Vec<u8> {
 #[derive(Clone)]
 struct Script {
     first: Vec<u8>,
-    /// What it sends for the request on a stream.
+    /// Returns the bytes to send for the request on a stream.
     answer: Arc<dyn Fn(u32) -> Vec<u8> + Send + Sync>,
-    /// Whether it closes behind that.
+    /// Whether the server closes after the response.
     closes: bool,
 }
 
@@ -116,7 +116,7 @@ impl Script {
         })
     }
 
-    /// Answers when a request has come whole.
+    /// Responds to each complete request.
     fn talk(&self, stream: &mut (impl Read + Write)) -> std::io::Result<()> {
         stream.read_exact(&mut [0; 24])?;
         stream.write_all(&self.first)?;
@@ -147,7 +147,7 @@ fn shared(streams: u32) -> Plan {
     }
 }
 
-/// Runs a load against the script: all that ends does so with this outcome and reason.
+/// Runs a load against the script: all ended requests have the given outcome and reason.
 fn check(name: &str, script: Script, outcome: Outcome, reason: &str) {
     let scenario = single(script.serve());
     check_with(name, &shared(1), &scenario, outcome, reason);
@@ -512,7 +512,7 @@ fn frames_on_streams_that_are_closed() {
     }
 }
 
-/// A server that lets few streams in at once, and goes after some requests with others under way.
+/// A server with few streams at once, and GOAWAY after some requests with others under way.
 #[test]
 fn nothing_is_lost_when_servers_go() {
     const EACH: u32 = 100;

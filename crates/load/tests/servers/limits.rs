@@ -10,7 +10,7 @@ use crate::common::{ok, plan, read_request, serve, single};
 use load::{Found, Goal, Plan, find_max};
 use recording::Nanos;
 
-/// Each answer takes a place for this long.
+/// Service time of each response.
 const SERVICE: Duration = Duration::from_millis(10);
 const PLACES: usize = 4;
 /// Four at a time, each 10 ms.

@@ -1,4 +1,4 @@
-//! Loads against servers that behave.
+//! Loads against well-behaved servers.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -83,7 +83,7 @@ fn a_part_of_the_requests_carries_an_id_where_the_plan_says_so() {
     );
 }
 
-/// A server that knows users: login gives a cookie, posting needs it.
+/// Responds as a server with users: login gives a cookie, posting needs one.
 fn chat(request: &str) -> Vec<u8> {
     let line = request.lines().next().expect("a request line");
     let logged_in = request.contains("Cookie: session=abc");

@@ -1,5 +1,4 @@
-//! Loads against servers that people run: Puma, Go's net/http, nginx. Every outcome has its right
-//! name.
+//! Loads against servers in real use: Puma, Go's net/http, nginx. Every outcome has its right name.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,7 +12,7 @@ use load::Plan;
 use recording::Outcome;
 use scenario::{Scenario, Single};
 
-/// No test waits longer than that for a server.
+/// Time limit of waiting for a server.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const RACK: &str = r#"
@@ -74,7 +73,7 @@ func main() {
 }
 "#;
 
-/// A server's process, which ends with this value.
+/// Process of a server, ended on drop.
 struct Server {
     child: Child,
     address: SocketAddr,
@@ -106,7 +105,7 @@ fn wait_for(address: SocketAddr, child: &mut Child) {
     }
 }
 
-/// Starts a program that will listen at the port which `prepare` is told.
+/// Starts a program on a free port, passed to `prepare`.
 fn start(program: &str, prepare: impl FnOnce(&mut Command, &Path, u16)) -> Server {
     let folder = tempfile::tempdir().expect("a folder");
     let port = free_port();
@@ -196,8 +195,8 @@ fn go() -> Server {
     }
 }
 
-/// A short load of one path: every request ends with this outcome and status, with a body of that
-/// length where one is given.
+/// Runs a short load of one path: every request ends with the given outcome and status, and the
+/// given body length, if any.
 fn check(server: &Server, method: &str, path: &str, expected: (Outcome, u16, Option<u64>)) {
     let single = Single {
         method: method.to_owned(),
@@ -239,7 +238,7 @@ fn check(server: &Server, method: &str, path: &str, expected: (Outcome, u16, Opt
     assert!(count > 0, "{method} {path}: {exchanges:?}");
 }
 
-/// What all of them answer.
+/// Checks the responses common to all servers.
 fn check_common(server: &Server) {
     check(server, "GET", "/ok", (Outcome::Ok, 200, Some(5)));
     check(server, "HEAD", "/ok", (Outcome::Ok, 200, Some(0)));
@@ -254,13 +253,13 @@ fn check_common(server: &Server) {
     });
 }
 
-/// An answer that comes too late. To be checked last: what was given up still holds the server's
-/// threads.
+/// Checks a response after the deadline. To be checked last: what was given up still holds the
+/// server's threads.
 fn check_slow(server: &Server) {
     check(server, "GET", "/slow", (Outcome::TimedOut, 0, Some(0)));
 }
 
-/// How long the server's own page for that path is.
+/// Returns the length of the server's own page for a path.
 fn body_of(server: &Server, path: &str) -> u64 {
     let url = format!("http://{}{path}", server.address);
     let scenario = Scenario::single(&url).expect("a URL");
@@ -298,7 +297,7 @@ fn go_is_understood() {
     check_slow(&server);
 }
 
-/// It closes each connection after five requests, which is no failure.
+/// nginx closes each connection after five requests, which is not a failure.
 #[test]
 fn nginx_is_understood() {
     let server = nginx(5);
@@ -309,7 +308,7 @@ fn nginx_is_understood() {
     check_slow(&server);
 }
 
-/// It says goodbye on each connection after five requests, or a thousand, with others under way.
+/// nginx sends GOAWAY on each connection after five requests, or a thousand, with others under way.
 #[test]
 fn nginx_loses_nothing_over_http2() {
     for (per_connection, streams, wanted) in [(5, 20, 1_000), (1_000, 100, 20_000)] {

@@ -29,15 +29,14 @@ pub fn trusting() -> Trust {
     }
 }
 
-/// What a server saw of its clients.
+/// A server's observations of clients.
 #[derive(Default)]
 struct SeenByServer {
     names: Mutex<Vec<Option<String>>>,
     resumed: AtomicU64,
 }
 
-/// A server that speaks these protocols, and gives each connection, with TLS on it, a thread of its
-/// own.
+/// Starts a server with the given protocols and a thread for each TLS connection.
 pub fn serve_over_tls(
     protocols: &[&[u8]],
     handle: impl Fn(StreamOwned<ServerConnection, TcpStream>) + Send + Sync + 'static,
@@ -64,8 +63,7 @@ pub fn serve_over_tls(
     })
 }
 
-/// A server that answers `per_connection` requests on each connection and then closes it without a
-/// word.
+/// Starts a server with `per_connection` responses on each connection, then a close without notice.
 fn serve_tls(per_connection: usize, body: &'static str) -> (SocketAddr, Arc<SeenByServer>) {
     let seen = Arc::new(SeenByServer::default());
     let told = Arc::clone(&seen);

@@ -1,4 +1,4 @@
-//! Messages over WebSockets, with servers that speak them well and badly.
+//! Messages over WebSockets, with well-behaved and misbehaving servers.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,7 +17,7 @@ use scenario::{
 const TEXT: u8 = 0x81;
 const CLOSE: u8 = 0x88;
 
-/// A server's frame; `first` is its kind with the bit for the last of a message.
+/// Returns a server's frame; `first` is the opcode with the bit for the last frame of a message.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let head = match payload.len() {
         short @ 0..=125 => vec![first, short as u8],
@@ -50,7 +50,7 @@ fn read_frame(stream: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     Ok((head[0], payload))
 }
 
-/// What opens the WebSocket that a request asks for.
+/// Returns the response opening the WebSocket of a request.
 fn opening(request: &str) -> String {
     let key = request
         .lines()
@@ -71,7 +71,7 @@ fn open(stream: &mut (impl Read + Write), first: &[u8]) -> Option<String> {
     Some(request)
 }
 
-/// Sends every message back, with `re: ` before it, and closes when the client does.
+/// Sends every message back, with `re: ` before the text, and closes when the client does.
 fn echo(mut stream: impl Read + Write) {
     if open(&mut stream, b"").is_none() {
         return;
@@ -118,7 +118,7 @@ fn closes() -> MessageSpec {
     }
 }
 
-/// A flow that opens `/room` behind the requests of `hurl`.
+/// Returns a flow with the WebSocket `/room` opened after the requests of `hurl`.
 fn flow(url: &str, hurl: &'static str, rounds: u64, steps: Vec<MessageSpec>) -> Scenario {
     let spec = Spec {
         base_url: url.to_owned(),
@@ -144,7 +144,7 @@ fn at(address: SocketAddr) -> String {
     format!("http://{address}")
 }
 
-/// Runs a load on each engine; all that was answered must be well. Calls `look` with the lines, by
+/// Runs a load on each engine; all answered requests must be ok. Calls `look` with the lines, by
 /// exchange.
 fn well(plan: &Plan, scenario: &Scenario, look: impl Fn(&[(String, u16)])) {
     for plan in on_each_engine(plan) {
@@ -316,7 +316,7 @@ fn over_tls() {
     });
 }
 
-/// A load on each engine whose requests end well but for some, which must end like this.
+/// Runs a load on each engine with ok requests except some, which must have the given outcome.
 fn ends(
     change: impl Fn(&mut Plan),
     server: impl Fn(TcpStream) + Send + Sync + 'static,
@@ -340,7 +340,7 @@ fn ends(
     }
 }
 
-/// Opens well, and says this to the first message.
+/// Opens a WebSocket, and sends `said` after the first message.
 fn answers(said: Vec<u8>, then_closes: bool) -> impl Fn(TcpStream) + Send + Sync {
     move |mut stream| {
         if open(&mut stream, b"").is_some()
@@ -462,7 +462,7 @@ fn silence_and_other_words_are_told_apart() {
     );
 }
 
-/// The server says goodbye while the user thinks; the next message finds that out.
+/// A goodbye of the server during a think time is found out by the next message.
 #[test]
 fn a_goodbye_between_messages_is_found_out() {
     let server = answers(
@@ -483,7 +483,7 @@ fn a_goodbye_between_messages_is_found_out() {
     }
 }
 
-/// Who leaves without a step for it still says so.
+/// A user leaving without a step for the goodbye still sends one.
 #[test]
 fn a_flow_without_an_end_says_goodbye() {
     for plan in on_each_engine(&plan(1)) {

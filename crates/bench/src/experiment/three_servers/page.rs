@@ -9,7 +9,7 @@ use crate::plot::{Curve, svg};
 
 /// Up to so many connections the published ratio is said to hold.
 const PUBLISHED_UP_TO: f64 = 50.0;
-/// Two servers are equal within that: more than the scatter of short runs.
+/// Relative difference up to which two servers are equal: more than the scatter of short runs.
 const EQUAL: f64 = 0.1;
 /// Published: one Puma process flat at so many requests a second where Go reached so many.
 const PUBLISHED_FLAT: (f64, f64) = (600.0, 1_200.0);
@@ -19,7 +19,7 @@ const PUBLISHED_MIXED: f64 = 0.7;
 const PUBLISHED_MEMORY: (f64, f64) = (51.0, 17.0);
 /// Connections from which one process has no thread free.
 const FLAT_FROM: f64 = 10.0;
-/// From this many times Ruby's throughput on Go is "far ahead".
+/// Ratio to Ruby's throughput from which Go is "far ahead".
 const FAR_AHEAD: f64 = 1.5;
 
 /// A published statement, and what was seen here.
@@ -45,7 +45,7 @@ fn curves(kind: &Value) -> Vec<&Value> {
     kind["curves"].as_array().into_iter().flatten().collect()
 }
 
-/// The measured curve of that name.
+/// Returns the measured curve with the given name.
 fn measured<'a>(kind: &'a Value, name: &str) -> Result<&'a Value, Box<dyn Error>> {
     let found = curves(kind).into_iter().find(|curve| curve["name"] == name);
     Ok(found.ok_or_else(|| format!("{} has no curve {name:?}", kind["kind"]))?)
@@ -66,7 +66,7 @@ fn up_to_published(points: &Points) -> Vec<f64> {
     inside.map(|point| point.1).collect()
 }
 
-/// Whether more connections than the threads of a process need bring it no more.
+/// Returns whether more connections than threads leave the throughput unchanged.
 fn is_flat(points: &Points) -> bool {
     let later = points.iter().filter(|point| point.0 >= FLAT_FROM);
     let (least, most) = later.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), point| {
@@ -204,7 +204,7 @@ fn yes(holds: bool) -> &'static str {
     if holds { "yes" } else { "no" }
 }
 
-/// Writes the page and its pictures; whether all that can be repeated was.
+/// Writes the page and pictures; returns whether all repeatable claims were repeated.
 pub(super) fn write(folder: &Path, kinds: &[Value]) -> Result<bool, Box<dyn Error>> {
     let ratios = Ratios::of(kinds)?;
     let claims = claims(kinds, &ratios)?;
