@@ -1,21 +1,21 @@
-//! What is usual on a host: whether a measurement was disturbed in relation to those before it.
+//! The usual state of a host: whether a measurement was disturbed in relation to earlier ones.
 
 use crate::{median, quantile};
 
-/// Share of the cores that others may take, above what they usually take here, until a measurement
-/// counts as disturbed. Chosen by judgement.
+/// Share of the cores used by others above the usual share from which a measurement is disturbed.
+/// Chosen by judgement.
 const DISTURBED: f64 = 0.05;
 /// How much slower than usual the cores may be. A neighbour all the time makes one of two 1.4 times
 /// as slow, so that both together are 1.1 to 1.2 times; at 1.08 a request of `three-servers` cpu
 /// took 1 to 2 % more, which is what a measurement is good for anyway.
 const SLOW: f64 = 1.08;
-/// Cores as fast as in this share of the measurements are the usual ones.
+/// Quantile of the measurements' paces taken as the usual pace of the cores.
 const FAST_SHARE: f64 = 0.25;
 
 /// What the host did to a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Disturbance {
-    /// Time of the cores that other programs and the hypervisor took, as a share of all.
+    /// Core time used by other programs and the hypervisor, as a share of all, 0 to 1.
     pub others: f64,
     /// How long the fixed piece of work took on a core in the calmest moments; `None` where the
     /// cores cannot be watched.
@@ -25,15 +25,15 @@ pub struct Disturbance {
 /// A disturbance in relation to what is usual.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Relative {
-    /// Share of the cores that others took.
+    /// Share of the cores used by others, 0 to 1.
     pub others: f64,
     /// Pace of the cores in relation to the usual one; 1 is usual, more is slower.
     pub slowness: f64,
-    /// The greater of both in relation to its limit; above 1 the measurement is better made again.
+    /// The greater of both in relation to the limit; above 1 the measurement is better repeated.
     pub excess: f64,
 }
 
-/// The measurements so far, as far as the host disturbed them.
+/// Disturbances of the measurements so far.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
     others: Vec<f64>,
@@ -41,8 +41,8 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Relates a measurement to those before it, and counts it among them. The first one is as
-    /// usual.
+    /// Relates a measurement to the ones before, and adds the measurement to the baseline. The
+    /// first one is as usual.
     pub fn judge(&mut self, seen: Disturbance) -> Relative {
         let limit = median(&self.others).map(|usual| DISTURBED + 2.0 * usual);
         let fast = quantile(&self.paces, FAST_SHARE);
@@ -65,7 +65,7 @@ impl Relative {
         self.excess > 1.0
     }
 
-    /// Whether slow cores are what disturbed it; otherwise other programs did.
+    /// Whether slow cores are the cause of a disturbance; otherwise other programs are.
     pub fn is_slow(&self) -> bool {
         self.slowness > SLOW
     }

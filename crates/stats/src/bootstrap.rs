@@ -1,8 +1,8 @@
-//! The bootstrap (Efron 1979): what the sample itself says of how far its figures could be off.
+//! The bootstrap (Efron 1979): how far a sample's figures may be off, by the sample alone.
 
 use crate::{mean, quantile};
 
-/// Fixed, so that the same facts always give the same interval.
+/// Seed of the resamples, fixed to give equal intervals for equal facts.
 const SEED: u64 = 1;
 
 /// Two ends between which something lies.
@@ -15,7 +15,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether the value lies between the ends, which belong to it.
+    /// Whether the value lies in the closed interval.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -94,9 +94,9 @@ pub fn difference_interval(
     })
 }
 
-/// Intervals of the means of several rows that were measured in the same units (one `Vec` a unit,
-/// one value a row), all of which hold at once with probability `1 - alpha`. `None` with fewer than
-/// two units, or units of unequal length.
+/// Returns intervals of the means of several rows measured in the same units (one `Vec` a unit, one
+/// value a row), all valid at once with probability `1 - alpha`. `None` with fewer than two units,
+/// or units of unequal length.
 ///
 /// By the wild bootstrap (Liu 1988, Annals of Statistics 16): each resample keeps or turns the sign
 /// of every unit's deviation from the mean, all rows of a unit together, so that rows that move
@@ -132,8 +132,8 @@ pub fn simultaneous_intervals(
     Some(seen.iter().map(interval).collect())
 }
 
-/// How many standard errors the farthest row lies from its mean, but for a share `alpha` of the
-/// resamples.
+/// Returns the `1 - alpha` quantile, over the resamples, of the farthest row's distance from the
+/// row's mean in standard errors.
 fn greatest_deviation(units: &[Vec<f64>], seen: &[Moments], alpha: f64, resamples: usize) -> f64 {
     if alpha * 2f64.powi(units.len() as i32 - 1) < 1.0 {
         return f64::INFINITY;
@@ -158,7 +158,7 @@ fn greatest_deviation(units: &[Vec<f64>], seen: &[Moments], alpha: f64, resample
     quantile(&greatest, 1.0 - alpha).unwrap_or(f64::INFINITY)
 }
 
-/// Mean of a row and its standard error.
+/// Mean and standard error of a row.
 pub(crate) struct Moments {
     mean: f64,
     error: f64,

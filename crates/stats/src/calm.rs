@@ -1,4 +1,4 @@
-//! The calm slices of a measurement: those in which the cores were as fast as they can be.
+//! Chooses the calm slices of a measurement: the ones with the cores at full speed.
 //!
 //! A core slows down by a third, for tenths of a second to half a minute, when a neighbour uses the
 //! other thread of the same physical core. Moments without it are the same on both sides of a
@@ -7,36 +7,35 @@
 
 use crate::quantile;
 
-/// Slices that a measurement needs, and requests in one of them on average, for some to be chosen.
+/// Slices needed for a choice, and mean number of requests needed in a slice.
 const SLICES_MIN: usize = 4;
 const SLICE_REQUESTS: usize = 10;
-/// Share of the slices whose pace must be known, which it is where a core was busy; else how busy
-/// it was would choose.
+/// Share of the slices needed with a known pace, measured on a busy core: otherwise the choice
+/// would depend on how busy the cores were.
 const KNOWN_SHARE: f64 = 0.75;
-/// Share of the slices that are taken for calm, whatever the others were.
+/// Share of the slices taken for calm, whatever the others were.
 const CALM_SHARE: f64 = 0.25;
-/// How much slower than those a slice may be to count as one: a slice's pace is known to about 2 %
-/// where nothing disturbs it.
+/// Ratio to the calm slices' pace up to which a slice counts as calm: the pace of an undisturbed
+/// slice is known to about 2 %.
 const CALM: f64 = 1.03;
 
 /// A part of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slice {
-    /// Requests answered in it.
+    /// Requests answered in the slice.
     pub requests: usize,
-    /// What all of them cost together, in any unit.
+    /// Total cost of the requests, in any unit.
     pub cost: f64,
-    /// How long the fixed piece of work took on the cores; `None` where the cores were too idle to
-    /// show it.
+    /// Time of the fixed piece of work on the cores; `None` if the cores were too idle for a probe.
     pub pace: Option<u64>,
 }
 
-/// The slices that count.
+/// The slices to be counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// The whole measurement: it has too few slices, or too few requests for so many.
+    /// The whole measurement, with too few slices, or too few requests for so many.
     Whole,
-    /// These, by index, ascending.
+    /// Indices of the calm slices, ascending.
     Slices(Vec<usize>),
 }
 
@@ -45,7 +44,7 @@ pub enum Chosen {
 pub struct Calm {
     /// Cost of a request in the chosen slices; `None` without a request or a cost.
     pub cost_each: Option<f64>,
-    /// Pace of the calmest slices; `None` where it is known of too few.
+    /// Pace of the calmest slices; `None` if known for too few.
     pub pace: Option<u64>,
     /// Mean pace of all slices; `None` as above.
     pub pace_mean: Option<u64>,

@@ -1,4 +1,5 @@
-//! A comparison of A and B in blocks: what may be claimed after how many of them, and when to stop.
+//! A comparison of A and B in blocks: which claims are allowed after how many blocks, and when to
+//! stop.
 //!
 //! A block measures each side twice, in the order A B B A or B A A B, and gives two values a row:
 //! the log ratio B/A, and the same arithmetic on A and B against themselves ([`Block::of`]), which
@@ -6,30 +7,33 @@
 //! are compared.
 //!
 //! - **Rows**: throughput and percentiles. The intervals of all rows hold at once
-//!   ([`crate::simultaneous_intervals`]), so that many rows do not mean many chances for a false claim.
-//! - **Looks**: after each quarter of the blocks. The chance of a false claim, [`ALPHA`] in all, is spent over the
-//!   looks as the square of the share of the blocks that are done (Lan & DeMets 1983, Biometrika 70; Kim & DeMets
-//!   1987, Biometrika 74, with ρ = 2), so that nearly half is left for the last. What looks spend adds up to
-//!   [`ALPHA`] and no dependence between them is used, so the bound holds whatever that is. An end before the last
-//!   look (Ctrl-C, the budget) is a look that spends the rest.
-//! - **Stop**: when every watched row is decided, or when what is left of the blocks can decide none of the others any more.
+//!   ([`crate::simultaneous_intervals`]), so that many rows do not mean many chances for a false
+//!   claim.
+//! - **Looks**: after each quarter of the blocks. The chance of a false claim, [`ALPHA`] in all,
+//!   is spent over the looks as the square of the share of the blocks that are done (Lan & DeMets
+//!   1983, Biometrika 70; Kim & DeMets 1987, Biometrika 74, with ρ = 2), so that nearly half is
+//!   left for the last. What looks spend adds up to [`ALPHA`] and no dependence between them is
+//!   used, so the bound holds whatever that is. An end before the last look (Ctrl-C, the budget)
+//!   is a look that spends the rest.
+//! - **Stop**: when every watched row is decided, or when what is left of the blocks can decide
+//!   none of the others any more.
 
 use crate::{Interval, mean, median, simultaneous_intervals};
 
-/// Chance that a comparison of equals claims any difference in any row at any look.
+/// Probability of any claimed difference in any row at any look of a comparison of equals.
 pub const ALPHA: f64 = 0.05;
 
 /// Fewer blocks allow no claim: the signs of five tell apart no more than 1 in 16.
 pub const BLOCKS_MIN: usize = 6;
 
-/// Differences below this share are called none once the interval lies within. Found by weighing:
-/// hosts that others use drift by as much from one minute to the next.
+/// Share below which differences are called none once the interval lies within. Chosen by
+/// judgement: hosts that others use drift by as much from one minute to the next.
 pub const SAME_MARGIN: f64 = 0.03;
 
 /// Looks in all. More would leave less of [`ALPHA`] for each.
 const LOOKS: usize = 4;
 
-/// Enough for the 0.3 % that the first look spends.
+/// Resamples: enough for the 0.3 % spent by the first look.
 const RESAMPLES: usize = 2_000;
 
 /// How far beyond what would do an interval must be expected to end for the rest to be hopeless; a
@@ -41,7 +45,7 @@ const HOPELESS: f64 = 2.0;
 pub struct Block {
     /// ln(B/A) of each row.
     pub ratios: Vec<f64>,
-    /// The same of equals, each row; its expectation is 0.
+    /// ln of the ratio of equals, for each row; the expected value is 0.
     pub noise: Vec<f64>,
 }
 
@@ -94,23 +98,23 @@ pub enum Verdict {
 pub struct Row {
     /// B/A: geometric mean over the blocks.
     pub ratio: f64,
-    /// Where it lies, as sure as the comparison allows; `None` when there are too few blocks.
+    /// Simultaneous confidence interval of `ratio`; `None` with too few blocks.
     pub interval: Option<Interval>,
-    /// What that says.
+    /// The conclusion from `interval`.
     pub verdict: Verdict,
     /// Half of the width of the A/A arm's interval, as a share; `None` when there are too few
     /// blocks.
     pub noise: Option<f64>,
 }
 
-/// A comparison at its end.
+/// A finished comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Rows in the order of the blocks' values.
     pub rows: Vec<Row>,
-    /// Blocks that count.
+    /// Blocks counted.
     pub blocks: usize,
-    /// The least difference that so many blocks tell from chance here, as a share: the median of
+    /// Least difference distinguishable from chance with so many blocks, as a share: the median of
     /// the watched rows' noise. `None` when there are too few blocks.
     pub noise_floor: Option<f64>,
     /// Whether A or B differed from themselves by more than chance allows: then no claim should be
@@ -125,7 +129,7 @@ pub enum Next {
     More,
     /// Every watched row is decided.
     Decided,
-    /// What is left can decide none of the watched rows that are not decided yet.
+    /// The blocks left can decide none of the undecided watched rows.
     Hopeless,
     /// All planned blocks are there.
     Full,
@@ -136,15 +140,16 @@ pub enum Next {
 pub struct Comparison {
     blocks: Vec<Block>,
     blocks_max: usize,
-    /// Rows that are waited for, by their index.
+    /// Indices of the rows waited for.
     watched: Vec<usize>,
     spent: f64,
-    /// The last look, so that an end right after it does not look again.
+    /// Number of blocks and rows of the last look, for an end right after.
     looked: Option<(usize, Vec<Row>)>,
 }
 
 impl Comparison {
-    /// At most so many blocks; `watched` are the rows that are waited for.
+    /// Starts a comparison of at most `blocks_max` blocks, to be stopped when all `watched` rows
+    /// are decided.
     pub fn new(blocks_max: usize, watched: Vec<usize>) -> Comparison {
         Comparison {
             blocks: Vec::new(),
@@ -160,7 +165,7 @@ impl Comparison {
         self.blocks.len()
     }
 
-    /// Takes a block, and looks at what there is when it is time.
+    /// Adds a block, and takes a look if due.
     pub fn add(&mut self, block: Block) -> Next {
         self.blocks.push(block);
         let count = self.blocks.len();
@@ -189,7 +194,7 @@ impl Comparison {
         next
     }
 
-    /// What may be said at the end, whenever that is.
+    /// Returns the results so far, whenever called.
     pub fn end(&self) -> Outcome {
         let rows = match &self.looked {
             Some((count, rows)) if *count == self.blocks.len() => rows.clone(),
@@ -255,8 +260,8 @@ impl Comparison {
         (0..first.ratios.len()).map(row).collect()
     }
 
-    /// Whether all that is left will hardly decide a row: neither is its mean far enough from none,
-    /// nor will its interval be narrow enough for "the same".
+    /// Whether the blocks left will hardly decide a row: neither is the mean far enough from none,
+    /// nor will the interval be narrow enough for "the same".
     fn is_hopeless(&self, row: usize) -> bool {
         let values: Vec<f64> = self.blocks.iter().map(|block| block.ratios[row]).collect();
         let (Some(mean), count) = (mean(&values), values.len() as f64) else {
@@ -299,7 +304,7 @@ mod tests {
         assert_eq!(block.noise, [0.0]);
     }
 
-    /// A row that is halved and one that stays, each with a little noise.
+    /// Returns a block of a halved row and an unchanged one, each with a little noise.
     fn clear(number: usize) -> Block {
         let wobble = 0.002 * (number * 7 % 5) as f64 - 0.004;
         Block {

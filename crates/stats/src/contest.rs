@@ -1,28 +1,30 @@
 //! A contest of several contenders over several rows, in blocks: every pair of contenders compared
-//! in every row, and claims that hold all at once.
+//! in every row, with claims valid all at once.
 //!
 //! A block measures each contender twice, in an order and then in its reverse ([`order`]), so that
 //! a drift that is a straight line favours none. For each pair of a row it gives the log ratio and,
 //! from the two measurements of each, the A/A arm that [`crate::comparison`] describes. How fast
 //! the cores were meanwhile is taken out as [`crate::covariate`] says.
 //!
-//! - **Pairs and rows**: the intervals of all pairs of all open rows hold at once ([`crate::simultaneous_intervals`]). Rows
-//!   that are decided are measured no more; what they were allowed to err is not given to the others.
+//! - **Pairs and rows**: the intervals of all pairs of all open rows hold at once
+//!   ([`crate::simultaneous_intervals`]). Rows that are decided are measured no more; what they
+//!   were allowed to err is not given to the others.
 //! - **Looks**: after each fifth of the blocks, [`ALPHA`] being spent as in a comparison.
-//! - **Same** is a claim of its own: the interval lies within the equivalence bound. An interval within the bound that also
-//!   excludes 1 is still the same, since a difference below the bound is one that was said not to matter.
+//! - **Same** is a claim of its own: the interval lies within the equivalence bound. An interval
+//!   within the bound that also excludes 1 is still the same, since a difference below the bound
+//!   is one that was said not to matter.
 
 use crate::comparison::{BLOCKS_MIN, Block, Measured, Verdict};
 use crate::covariate;
 use crate::{Interval, mean, simultaneous_intervals};
 
-/// Chance that a contest of equals claims any difference. Below the 5 % that are promised, since
+/// Probability of any claimed difference in a contest of equals. Below the promised 5 %, since
 /// intervals from the signs of a dozen blocks err a little more often than they say: 5.5 % of 400
 /// simulated contests at 5 %.
 pub const ALPHA: f64 = 0.04;
 /// Looks in all. More would leave less of [`ALPHA`] for the last.
 const LOOKS: usize = 5;
-/// Enough for the 0.3 % that the first look spends.
+/// Resamples: enough for the 0.3 % spent by the first look.
 const RESAMPLES: usize = 2_000;
 
 /// How many contend, over how much, for how long.
@@ -34,18 +36,17 @@ pub struct Setup {
     pub rows: usize,
     /// Blocks after which the contest ends at the latest.
     pub blocks_max: usize,
-    /// Differences below this share are none: the equivalence bound.
+    /// Equivalence bound: the share below which differences are none.
     pub margin: f64,
 }
 
 /// A row's measurements in one block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Round {
-    /// By contender: the earlier and the later measurement, both above zero; `None` for one that
-    /// failed.
+    /// Earlier and later measurement by contender, both above zero; `None` for a failed one.
     pub values: Vec<Option<[f64; 2]>>,
-    /// By contender: how long a fixed piece of work took on the cores meanwhile; empty where that
-    /// is not watched.
+    /// Times of the fixed piece of work on the cores by contender, earlier and later; empty if not
+    /// watched.
     pub paces: Vec<[f64; 2]>,
 }
 
@@ -60,7 +61,7 @@ pub struct Pair {
     pub ratio: Option<f64>,
     /// Where the ratio lies; `None` with too few blocks.
     pub interval: Option<Interval>,
-    /// What that says of b.
+    /// The conclusion about b.
     pub verdict: Verdict,
 }
 
@@ -74,9 +75,9 @@ pub struct Contest {
     spent: f64,
 }
 
-/// The order in which a block measures its contenders: each twice, the second half being the mirror
-/// of the first. Blocks of an odd number begin with the reverse of the one before; every second one
-/// shuffles anew.
+/// Returns the order of a block's measurements: each contender twice, the second half being the
+/// mirror of the first. Blocks of an odd number begin with the reverse of the one before; every
+/// second one shuffles anew.
 pub fn order(contenders: usize, block: usize, seed: u64) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(seed.wrapping_add(block as u64 / 2));
     let mut first: Vec<usize> = (0..contenders).collect();
@@ -111,7 +112,7 @@ impl Contest {
         }
     }
 
-    /// Blocks that were added.
+    /// Returns the number of blocks added.
     pub fn blocks(&self) -> usize {
         self.blocks
     }
@@ -121,14 +122,14 @@ impl Contest {
         self.rounds[row].len()
     }
 
-    /// Rows that a block still has to measure.
+    /// Returns the rows still to be measured by a block.
     pub fn open(&self) -> Vec<usize> {
         (0..self.setup.rows)
             .filter(|row| self.is_open(*row))
             .collect()
     }
 
-    /// Pairs of a row, as the last look left them.
+    /// Returns the pairs of a row as of the last look.
     pub fn pairs(&self, row: usize) -> &[Pair] {
         &self.pairs[row]
     }
@@ -159,8 +160,8 @@ impl Contest {
         self.look(alpha);
     }
 
-    /// The geometric mean over all rows of b/a and its interval, for each pair; from the blocks
-    /// that all rows have. Rows in which a contender of the pair failed are left out of its mean.
+    /// Returns the geometric mean of b/a over all rows with an interval, for each pair; from the
+    /// blocks of all rows. Rows in which a contender of the pair failed are left out of its mean.
     pub fn overall(&self) -> Vec<Pair> {
         let blocks = self.rounds.iter().map(Vec::len).min().unwrap_or(0);
         let Some(pairs) = self.pairs.first() else {
@@ -214,7 +215,7 @@ impl Contest {
         }
     }
 
-    /// ln(b/a) of each block of a row; `None` when one of them failed in any.
+    /// Returns ln(b/a) of each block of a row; `None` if one of both failed in any.
     fn ratios(&self, row: usize, a: usize, b: usize) -> Option<Vec<f64>> {
         let rounds = &self.rounds[row];
         let blocks: Option<Vec<Block>> = rounds

@@ -1,6 +1,6 @@
-//! Taking out of a comparison what was measured beside it and explains a part of its noise, such as
-//! how fast the cores were: analysis of covariance (Fisher 1932), with a slope that owes nothing to
-//! the difference between the sides.
+//! Removes from a comparison the noise explained by something measured beside, such as the speed of
+//! the cores: analysis of covariance (Fisher 1932), with a slope independent of the difference
+//! between the sides.
 //!
 //! The slope comes from the A/A arms of the blocks, in which a difference between the sides cancels
 //! out of both rows. So what the slope is wrong by has nothing to do with the ratios that it is
@@ -9,12 +9,12 @@
 use crate::bootstrap::Moments;
 use crate::comparison::Block;
 
-/// Standard errors by which the sides may differ in what explains: beyond, it is a variant's own
-/// doing, and to take it out would take the variant's merit with it.
+/// Standard errors allowed between the sides' explaining rows: a greater difference is a variant's
+/// own doing, and part of the variant's merit.
 const ALIKE: f64 = 2.0;
 
-/// The blocks' ratios of `row` without what `beside` explains of them; as they are where that row
-/// differs between the sides, or does not vary.
+/// Returns the blocks' ratios of `row` without the part explained by `beside`; unchanged where
+/// `beside` differs between the sides, or does not vary.
 pub fn without(blocks: &[Block], row: usize, beside: usize) -> Vec<f64> {
     let slope = if differs(blocks, beside) {
         0.0

@@ -6,18 +6,18 @@ use std::time::Duration;
 use crate::comparison::{BLOCKS_MIN, Comparison};
 
 const BUDGET_DEFAULT: Duration = Duration::from_secs(300);
-/// Blocks that a budget is spread over. More would be spent on boots, fewer tell less.
+/// Blocks to spread a budget over. More would be spent on boots, fewer tell less.
 const BLOCKS_WANTED: u32 = 20;
 /// More tell little more, and each costs.
 const BLOCKS_MOST: usize = 96;
 const SEGMENT_MIN: Duration = Duration::from_secs(2);
 const SEGMENT_MAX: Duration = Duration::from_secs(20);
-/// Requests of a measurement from which its p95 has some ground.
+/// Requests of a measurement needed for a p95.
 const REQUESTS_WANTED: f64 = 100.0;
-/// Requests that must be expected beyond a percentile, since some measurement will have fewer.
+/// Expected requests beyond a percentile needed for a row, since some measurement will have fewer.
 const CARRY: f64 = 1.4;
 
-/// Percentiles that can be shown, beside throughput.
+/// Possible percentiles, beside throughput.
 const QUANTILES: [(&str, f64); 9] = [
     ("p50", 0.50),
     ("p66", 0.66),
@@ -29,10 +29,11 @@ const QUANTILES: [(&str, f64); 9] = [
     ("p99", 0.99),
     ("p100", 1.0),
 ];
-/// CPU time of a measurement from which it has a row: less is lost in what a server does beside
+/// CPU time of a measurement needed for a row, ms: less is lost in the server's work beside
 /// requests.
 const CPU_MIN_MS: f64 = 100.0;
-/// Rows beyond it are shown, but not waited for: too few requests decide them.
+/// Quantile up to which rows are waited for; higher ones are only shown, being decided by too few
+/// requests.
 const WATCHED_UP_TO: f64 = 0.95;
 
 /// Latency of a request during which the clock did not move: rows are compared as logarithms.
@@ -41,7 +42,7 @@ const LATENCY_MIN: f64 = 1e-6;
 /// What was asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request {
-    /// Longest time for all of it.
+    /// Longest time for the whole comparison.
     pub budget: Option<Duration>,
     /// Most blocks of four measurements.
     pub blocks: Option<usize>,
@@ -51,14 +52,14 @@ pub struct Request {
     pub warmup: Option<Duration>,
 }
 
-/// What a comparison may take; the rest of a [`Request`] that has been checked.
+/// Limits of a comparison, from a valid [`Request`].
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Longest time for all of it; `None`: as long as the blocks take.
+    /// Longest time for the whole comparison; `None`: as long as the blocks take.
     pub budget: Option<Duration>,
-    /// Length of a measurement, where it was asked for.
+    /// Length of a measurement, if requested.
     pub segment: Option<Duration>,
-    /// Load before a measurement, where it was asked for.
+    /// Load before a measurement, if requested.
     pub warmup: Option<Duration>,
     is_budget_asked: bool,
     blocks: Option<usize>,
@@ -89,8 +90,7 @@ pub struct Trial {
     pub overhead: Duration,
     /// What the trial took.
     pub took: Duration,
-    /// The app's CPU time for a request on the side that takes less, milliseconds; `None` where it
-    /// is not known.
+    /// The app's CPU time per request on the side with less, milliseconds; `None` if unknown.
     pub cpu_ms: Option<f64>,
 }
 
@@ -103,9 +103,9 @@ pub struct Design {
     pub segment: Duration,
     /// Most blocks.
     pub blocks_max: usize,
-    /// Time that a block takes.
+    /// Time for a block.
     pub block: Duration,
-    /// Percentiles that have rows.
+    /// Percentiles with rows.
     quantiles: Vec<(&'static str, f64)>,
     has_cpu: bool,
 }
@@ -184,7 +184,7 @@ impl Design {
         })
     }
 
-    /// Returns the statistics that these blocks feed.
+    /// Returns the statistics to be fed by the blocks.
     pub fn comparison(&self) -> Comparison {
         let watched =
             |(row, (_, q)): (usize, &(&str, f64))| (*q <= WATCHED_UP_TO).then_some(row + 1);

@@ -1,4 +1,4 @@
-//! Quantiles with their intervals, comparisons in paired blocks, and where a series settles. Pure
+//! Quantiles with intervals, comparisons in paired blocks, and the settling of a series. Pure
 //! arithmetic; knows no unit.
 //!
 //! Start reading at [`comparison`], which says what may be claimed of A and B ([`contest`]: of
@@ -99,7 +99,7 @@ fn binomial(count: usize, successes: usize, p: f64) -> f64 {
     (choices + k * p.ln() + (n - k) * (1.0 - p).ln()).exp()
 }
 
-/// ln(n!) by Stirling's series, whose error is below 1e-9 from 10 on; by multiplying below that.
+/// Returns ln(n!): from 10 on by Stirling's series, with an error below 1e-9; by multiplying below.
 fn ln_factorial(n: f64) -> f64 {
     if n < 10.0 {
         return (2..=n as u32).map(|factor| f64::from(factor).ln()).sum();

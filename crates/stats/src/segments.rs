@@ -1,5 +1,5 @@
-//! Where the level of a series changes: segments of equal level, by binary segmentation with a test
-//! that knows how often it looks.
+//! Finds changes in the level of a series: segments of equal level, by binary segmentation with a
+//! test corrected for the number of looks.
 //!
 //! The stretch whose values differ most from the others, for how many they are, is cut out where
 //! fewer than [`ALPHA`] of random orders of the same values give as great a difference; then the
@@ -11,12 +11,12 @@
 
 use crate::mean;
 
-/// Chance that a series without any change is split, at the first look; shared out to the looks
-/// behind it.
+/// Probability of a split in a series without any change, at the first look; shared out to the
+/// looks behind.
 pub const ALPHA: f64 = 0.01;
 /// Fewer values on a side of a split are an outlier, not a level.
 pub const SIDE_MIN: usize = 3;
-/// Random orders; the least probability they can show is one in so many plus one.
+/// Random orders; the least measurable probability is one in so many plus one.
 const ORDERS: usize = 1_999;
 /// The same series gives the same answer.
 const SEED: u64 = 27;
@@ -28,7 +28,7 @@ pub struct Segment {
     pub from: usize,
     /// Index behind the last.
     pub to: usize,
-    /// Their mean.
+    /// Mean of the values.
     pub level: f64,
 }
 
@@ -113,7 +113,7 @@ fn weighted(sum: f64, inside: usize, count: usize) -> f64 {
     sum * sum * count as f64 / (inside as f64 * (count - inside) as f64)
 }
 
-/// The stretch that differs most from the rest.
+/// Returns the stretch with the greatest difference from the rest.
 fn greatest(values: &[f64]) -> Option<(Stretch, f64)> {
     let count = values.len();
     let whole = mean(values)?;
@@ -285,7 +285,7 @@ mod tests {
             }
         }
 
-        /// What the series is measured in, and where its zero lies, change nothing.
+        /// Scale and offset of a series change nothing.
         #[test]
         fn units_change_nothing(values in prop::collection::vec(0i8..40, 0..30), step in prop::bool::ANY) {
             let raised = if step { 200.0 } else { 0.0 };

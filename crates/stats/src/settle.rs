@@ -5,25 +5,25 @@ use std::time::Duration;
 use crate::median;
 use crate::warmup::settling;
 
-/// Requests that make a point of the series.
+/// Requests per point of the series.
 const REQUESTS_A_POINT: usize = 10;
 /// More points cost time and show no more.
 const POINTS_MAX: usize = 80;
 /// Fewer points show nothing.
 const POINTS_MIN: usize = 16;
-/// Room for boots that settle later than the first one did.
+/// Factor for boots settling later than the first one.
 const ROOM: f64 = 1.5;
 /// Seconds of warm-up at least: a connection's first requests are never typical.
 const WARMUP_MIN: f64 = 0.5;
 
-/// In a closed load without think times requests get faster by as much as there are more of them
-/// (Little's law). Where there are not by this share more, times went from one state of the
-/// server's queue to another, which is no warm-up.
+/// Share of additional requests needed in the steady part of a closed load. Without think times
+/// requests get faster by as much as there are more of them (Little's law). Where there are not so
+/// many more, times went from one state of the server's queue to another, which is no warm-up.
 const MORE_MIN: f64 = 0.05;
 
 /// Returns the seconds from the first request until the response times of a boot had settled;
-/// `None` when they had not, or too few requests show it. `samples` holds for each request when it
-/// was due, in seconds, and how long it took. `is_saturating`: the load is closed, and no user
+/// `None` if not settled, or with too few requests to tell. `samples` holds for each request when
+/// it was due, in seconds, and how long it took. `is_saturating`: the load is closed, and no user
 /// pauses.
 pub fn settled_after(samples: &[(f64, f64)], is_saturating: bool) -> Option<f64> {
     let first = samples.iter().map(|(at, _)| *at).min_by(f64::total_cmp)?;
@@ -52,7 +52,7 @@ pub fn settled_after(samples: &[(f64, f64)], is_saturating: bool) -> Option<f64>
     Some(share * length)
 }
 
-/// Whether clearly more requests are answered in the same time behind this share of it than before.
+/// Whether the request rate is clearly higher behind a share of the time than before.
 fn has_more(before: usize, behind: usize, share: f64) -> bool {
     // Nothing lies behind what never settles.
     share >= 1.0 || behind as f64 / (1.0 - share) > (1.0 + MORE_MIN) * before as f64 / share

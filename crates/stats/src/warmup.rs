@@ -7,30 +7,30 @@
 
 use crate::mean;
 
-/// Chance that a series without any change is cut. Low, since several are looked at.
+/// Probability of a cut in a series without any change. Low, since several are looked at.
 const ALPHA: f64 = 0.001;
 
-/// A test of fewer values finds nothing at that level.
+/// Fewest values for a result of the test at level [`ALPHA`].
 const VALUES_MIN: usize = 12;
 
-/// A series has settled when at least this share of it lies behind the last change.
+/// Share of a series behind the last change from which the series has settled.
 const STEADY_SHARE: f64 = 1.0 / 3.0;
 
-/// Changes by less than this share of the level are no warm-up, however sure. Chosen by judgement.
+/// Share of the level below which changes are no warm-up, however sure. Chosen by judgement.
 const CHANGE_MIN: f64 = 0.05;
 
 /// What a series showed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settling {
-    /// Index from which the series is steady; its length when it never is.
+    /// Index of the steady part's beginning; the length of the series if never steady.
     pub steady_from: usize,
-    /// Mean before it; `None` when it is steady from the start.
+    /// Mean before the steady part; `None` for a series steady from the start.
     pub before: Option<f64>,
-    /// Mean behind it; `None` when it never is.
+    /// Mean of the steady part; `None` if never steady.
     pub after: Option<f64>,
 }
 
-/// Looks for the end of the warm-up in values that are equally far apart in time.
+/// Finds the end of the warm-up in values at equal distances in time.
 pub fn settling(values: &[f64]) -> Settling {
     let mut steady_from = 0;
     while let Some(change) = change_point(&values[steady_from..]) {
@@ -58,8 +58,8 @@ fn is_worth_it(head: &[f64], tail: &[f64]) -> bool {
     }
 }
 
-/// Index of the first value after the most likely change; `None` when there is none that chance
-/// would not explain.
+/// Returns the index of the first value after the most likely change; `None` for changes explained
+/// by chance.
 pub fn change_point(values: &[f64]) -> Option<usize> {
     let count = values.len();
     if count < VALUES_MIN {

@@ -6,28 +6,28 @@ use stats::{covariate, quantile, simultaneous_intervals};
 
 const SIMULATIONS: u64 = 1_000;
 const BLOCKS_MAX: usize = 24;
-/// Throughput, then these percentiles, as `hakaru compare` shows them.
+/// Percentiles behind throughput in the rows of `hakaru compare`.
 const QUANTILES: [f64; 9] = [0.50, 0.66, 0.75, 0.80, 0.90, 0.95, 0.98, 0.99, 1.0];
 /// Throughput and p50 to p95 are waited for.
 const WATCHED: usize = 7;
 
-/// A host and an app on it.
+/// A host with an app.
 #[derive(Clone, Copy)]
 struct World {
     /// Spread of a boot's speed: where a process happens to lie in memory.
     boot: f64,
-    /// Spread of the host's speed from one measurement to the next, and how much of it stays.
+    /// Spread of the host's speed from one measurement to the next, and the share carried over.
     host: f64,
     host_stays: f64,
     /// Spread of one request's time, as of a lognormal.
     request: f64,
-    /// Share of requests that take ten times as long.
+    /// Share of requests taking ten times as long.
     slow: f64,
     /// How much longer B takes.
     planted: f64,
 }
 
-/// A shared machine with two cores, about as bad as those that this was written on.
+/// A shared machine with two cores, about as bad as the machines of the first measurements.
 const SHARED: World = World {
     boot: 0.01,
     host: 0.02,
@@ -155,7 +155,7 @@ fn a_planted_twentieth_is_found() {
     assert!(wrong <= 10, "{wrong}");
 }
 
-/// The truth lies within all intervals at once about as often as they say.
+/// The truth lies within all intervals at once about as often as promised.
 #[test]
 fn intervals_hold_the_truth() {
     let world = World {
@@ -181,8 +181,8 @@ const PACE_SIMULATIONS: u64 = 500;
 /// What a variant gives beside the pace of the cores, as a logarithm.
 const PACE_EFFECT: f64 = -0.02;
 
-/// A host whose cores' pace wanders by a tenth; throughput follows it by a quarter and has noise of
-/// 1 % of its own. `merit` is by how much B's own doing makes the cores faster.
+/// Returns blocks of a host with a core pace wandering by a tenth; throughput follows the pace by a
+/// quarter, with a noise of 1 %. `merit` is by how much B's own doing makes the cores faster.
 fn blocks_with_pace(seed: u64, merit: f64) -> Vec<Block> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut pace = 0.0;
@@ -209,7 +209,7 @@ fn blocks_with_pace(seed: u64, merit: f64) -> Vec<Block> {
     (0..PACE_BLOCKS).map(|_| block()).collect()
 }
 
-/// Of all simulations, how many intervals hold what B gives, and how wide they are on average.
+/// Returns how many simulations' intervals hold B's true effect, and the mean half-width.
 fn held_beside_pace(merit: f64, ratios: impl Fn(&[Block]) -> Vec<f64>) -> (usize, f64) {
     let (mut held, mut width) = (0, 0.0);
     for seed in 0..PACE_SIMULATIONS {
