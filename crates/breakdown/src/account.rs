@@ -59,7 +59,7 @@ pub(crate) struct Account {
     numbered: u64,
     statements: u64,
     sampled: Sampled,
-    /// Of the routes that it is the sum of.
+    /// Samples of the routes summed up in the account.
     routes: Sampled,
     body_bytes: u64,
     sample_wall: Nanos,
@@ -156,9 +156,9 @@ impl Account {
         self.out.service.iter().copied().sum::<Nanos>().0
     }
 
-    /// Takes a route's running time as CPU by that route's ratio and what it sampled by its number
-    /// of requests, so that the overall account is the sum of the routes', whichever requests were
-    /// in the sample.
+    /// Adds a route: running time as CPU by the route's ratio, and the sampled requests by the
+    /// route's number of requests. So the overall account is the sum of the routes', whichever
+    /// requests were in the sample.
     pub(crate) fn add_route(&mut self, route: &Account, ratio: Option<f64>) {
         self.split_running(route.sums.running, ratio);
         let requests = route.out.answered as f64;
@@ -201,7 +201,7 @@ impl Account {
         out
     }
 
-    /// Estimates the answered requests without a record of the app, by those with a number.
+    /// Estimates the answered requests without a record of the app, from the numbered ones.
     fn unseen(&self, answered: u64, seen: u64) -> u64 {
         let missing = self.numbered.saturating_sub(seen);
         match self.numbered {
@@ -236,7 +236,7 @@ fn signed(length: Nanos) -> i64 {
     i64::try_from(length.0).unwrap_or(i64::MAX)
 }
 
-/// Zero when nothing was counted: there is no mean of nothing, and the count beside it says so.
+/// Returns the mean; zero when nothing was counted, as the count beside says.
 fn mean(sum: f64, count: u64) -> f64 {
     if count == 0 { 0.0 } else { sum / count as f64 }
 }

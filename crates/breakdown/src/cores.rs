@@ -2,8 +2,7 @@
 
 use recording::{Nanos, Recording};
 
-/// How much slower than in its fastest quarter a second must be to be called slow; chance alone
-/// makes it 1.02 times.
+/// Ratio to the fastest quarter of seconds from which a second is slow; chance alone gives 1.02.
 const SLOW: f64 = 1.05;
 /// Seconds from which anything is said.
 const SECONDS_MIN: usize = 4;

@@ -25,8 +25,8 @@ pub struct Joined<'a> {
     pub requests: Vec<Request<'a>>,
     /// Names of the routes, such as `GET /channel/:id`.
     pub routes: Vec<String>,
-    /// How many requests each one stands for that the app told of: 1 unless the load was so dense
-    /// that only a random part of its requests carried a number.
+    /// Requests represented by each recorded one: 1, or more at rates with only a random part of
+    /// the requests numbered.
     pub weight: f64,
     by_line: HashMap<TextId, usize>,
     sites: Sites,

@@ -240,7 +240,8 @@ fn between(recording: &Recording, from: &HostSample, to: &HostSample) -> Second 
     }
 }
 
-/// What waits for a thread in the kernel's queue and in those of the processes, as last told.
+/// Returns the requests waiting for a thread in the kernel's queue and in the processes', as last
+/// reported.
 fn queued(recording: &Recording, at: &HostSample) -> Option<u32> {
     let in_server = at.processes.iter().filter_map(|process| {
         let told = recording
@@ -256,7 +257,8 @@ fn queued(recording: &Recording, at: &HostSample) -> Option<u32> {
     in_kernel.chain(in_server).reduce(u32::saturating_add)
 }
 
-/// Ruby's samples have times of their own: what is nearest before both ends is compared.
+/// Compares Ruby's samples nearest before both ends of the second, as Ruby's samples are taken at
+/// other times.
 fn ruby(recording: &Recording, pid: u32, from: Timestamp, to: Timestamp) -> Option<RubySecond> {
     let last_before = |at: Timestamp| -> Option<&RuntimeSample> {
         let of_process = recording.runtime.iter().filter(|sample| sample.pid == pid);
@@ -303,7 +305,7 @@ fn held(handled: &[Handled], begin: Timestamp, whole: u64) -> Vec<Nanos> {
     held
 }
 
-/// How many requests each one stands for that carried a number, second by second.
+/// Returns the requests represented by each numbered one, second by second.
 fn weights(exchanges: &[Exchange], begin: Timestamp, whole: u64) -> Vec<f64> {
     let mut by_second = vec![Weight::default(); whole as usize];
     for exchange in exchanges.iter().filter(|exchange| exchange.due >= begin) {

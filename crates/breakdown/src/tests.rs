@@ -24,7 +24,7 @@ fn empty() -> Recording {
     recording
 }
 
-/// An exchange due at 1,000 ms + `due`, sent 1 ms later, answered 100 ms after that.
+/// Adds an exchange due at 1,000 ms + `due`, sent 1 ms later, and answered 100 ms after being sent.
 fn exchange(recording: &mut Recording, id: u64, line: &str, due: u64) -> Exchange {
     Exchange {
         id: RequestId(id),
@@ -40,7 +40,7 @@ fn exchange(recording: &mut Recording, id: u64, line: &str, due: u64) -> Exchang
     }
 }
 
-/// In the app for 80 ms from 12 ms after `exchange` was sent on: 5 ms of it no part accounts for.
+/// In the app for 80 ms from 12 ms after `exchange` was sent on: no part accounts for 5 ms.
 fn handled(exchange: &Exchange) -> Handled {
     let start = exchange.sent + Nanos(12 * MS);
     Handled {
@@ -379,7 +379,7 @@ fn heads_of_answers_are_added_up_by_route() {
     assert_eq!(breakdown.routes[0].body_bytes_max, 10);
 }
 
-/// The first requests of each thread are always in the sample, however rare their routes are.
+/// The first requests of each thread are always in the sample, however rare the routes are.
 #[test]
 fn a_sample_counts_by_its_routes_requests() {
     let mut recording = one_request();

@@ -64,7 +64,7 @@ pub struct RouteBalance {
 /// Facts from a sample of the heads of a route's successful responses. Counts are of responses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
-    /// Answers looked at.
+    /// Sampled responses.
     pub seen: u64,
     /// Distinct request lines of the responses.
     pub lines: u64,
@@ -143,9 +143,9 @@ pub struct SqlSummary {
     pub rows: u64,
     /// Routes of the statement, with executions per request of the route, most first.
     pub routes: Vec<(String, f64)>,
-    /// Source lines that issue it, most executions first. Each is up to four frames of the app,
-    /// innermost first, such as `app.rb:143 < app.rb:136`; helpers through which many statements go
-    /// are left out.
+    /// Source lines issuing the statement, most executions first. Each is up to four frames of the
+    /// app, innermost first, such as `app.rb:143 < app.rb:136`; helpers through which many
+    /// statements go are left out.
     pub called_from: Vec<String>,
 }
 

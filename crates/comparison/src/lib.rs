@@ -93,8 +93,8 @@ pub struct Variant {
     /// Median time from start to readiness, seconds; `None` when the app was started by somebody
     /// else.
     pub start_s: Option<f64>,
-    /// Time from the first request until times had settled, seconds; `None` when they had not, or
-    /// unknown.
+    /// Time from the first request until response times had settled, seconds; `None` if not settled
+    /// or unknown.
     pub warmup_s: Option<f64>,
     /// Requests measured.
     pub requests: u64,

@@ -2,7 +2,7 @@
 
 use crate::TextId;
 
-/// Answers to one request line with one status, from a sample: the first ones of each line, then
+/// Responses to one request line with one status, from a sample: the first ones of each line, then
 /// one in sixteen, warm-up included. Sizes of bodies are in [`crate::Exchange`], for every request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnswerFacts {
@@ -18,13 +18,13 @@ pub struct AnswerFacts {
     pub content_encoding: TextId,
     /// `Cache-Control` of the first response with one.
     pub cache_control: TextId,
-    /// Answers with a `Cache-Control` or an `Expires`.
+    /// Responses with a `Cache-Control` or an `Expires`.
     pub with_cache_control: u64,
-    /// Answers with an `ETag`.
+    /// Responses with an `ETag`.
     pub with_etag: u64,
-    /// Answers with a `Last-Modified`.
+    /// Responses with a `Last-Modified`.
     pub with_last_modified: u64,
-    /// Answers with a `Set-Cookie`.
+    /// Responses with a `Set-Cookie`.
     pub with_set_cookie: u64,
     /// Responses after which the connection was closed without a request to do so.
     pub closed: u64,

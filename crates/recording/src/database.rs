@@ -9,9 +9,8 @@ pub struct DatabaseFacts {
     pub start: Timestamp,
     /// Time of the last reading; equal to `start` when the reading failed.
     pub end: Timestamp,
-    /// Settings as the server spells them, such as `innodb_buffer_pool_size`, as they were at the
-    /// end. Facts of the same nature that it calculates stand beside them, with names in brackets:
-    /// `(data bytes)`.
+    /// Settings in the server's spelling, such as `innodb_buffer_pool_size`, as of the end of the
+    /// run. Similar facts computed from settings have names in brackets: `(data bytes)`.
     pub settings: Vec<Setting>,
     /// Cumulative counters at both instants.
     pub counters: Vec<Counter>,
@@ -43,8 +42,8 @@ pub struct Counter {
     pub after: u64,
 }
 
-/// Cost of one statement to the server, whoever sent it. A number that this server does not count
-/// is 0.
+/// Cost of one statement to the server, whoever sent the statement. A number not counted by the
+/// server is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatementFacts {
     /// The statement without literals, by `sql-digest`: equal to the app's digest.
@@ -53,7 +52,7 @@ pub struct StatementFacts {
     pub count: u64,
     /// Time in the server, nanoseconds.
     pub time_ns: u64,
-    /// Rows read to find those sent.
+    /// Rows read to find the ones sent.
     pub rows_examined: u64,
     /// Rows sent to the client.
     pub rows_sent: u64,

@@ -45,13 +45,13 @@ pub enum Outcome {
     TimedOut = 5,
     /// The answer was not HTTP, or broke a limit.
     BadAnswer = 6,
-    /// Not answered when the run ended; `answered` holds the end of the run, so its latency is "at
-    /// least".
+    /// No response by the end of the run. `answered` holds the end of the run, so the latency is a
+    /// lower bound.
     Unanswered = 7,
 }
 
 impl Outcome {
-    /// All outcomes, in the order of their numbers.
+    /// All outcomes, in the order of the stored numbers.
     pub const ALL: [Outcome; 8] = [
         Outcome::Ok,
         Outcome::CheckFailed,

@@ -24,14 +24,14 @@ use wire::{Reader, Wire, Writer};
 
 /// First bytes of every piece.
 pub const MAGIC: [u8; 4] = *b"HKRC";
-/// The version written by this program, and the newest readable.
+/// The version written, and the newest readable.
 pub const VERSION: u16 = 8;
 /// The oldest readable version.
 const VERSION_MIN: u16 = 1;
 
 const HEADER_BYTES: usize = 7;
-/// Deflate cannot do better than 1 : 1032 (zlib's technical notes), so a piece that claims more is
-/// not one of ours.
+/// Largest ratio of inflated to deflated bytes: Deflate reaches 1032 : 1 at best (zlib's technical
+/// notes), so a piece claiming more is damaged or foreign.
 const INFLATE_RATIO_MAX: usize = 1032;
 /// Most bytes of an inflated piece: a second of the heaviest recorded load is some 10 MB, so only
 /// hostile bytes reach the limit.
@@ -42,7 +42,7 @@ const INFLATED_BYTES_MAX: usize = 1 << 30;
 pub struct Chunk {
     /// Requests as observed by the load generator.
     pub exchanges: Vec<Exchange>,
-    /// Requests as the app saw them.
+    /// Requests from the app's point of view.
     pub handled: Vec<Handled>,
     /// Texts not in an earlier chunk. A text that is there twice does no harm.
     pub texts: Vec<(TextId, String)>,
@@ -52,7 +52,7 @@ pub struct Chunk {
     pub runtime: Vec<RuntimeSample>,
 }
 
-/// What is known of a run besides the chunks; complete only at its end.
+/// Facts of a run besides the chunks; complete only at the end of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// What was run, and how.

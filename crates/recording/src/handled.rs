@@ -19,7 +19,7 @@ pub struct Handled {
     pub end: Timestamp,
     /// The framework's own pattern, such as `GET /channel/:id`; `NONE` when unknown.
     pub route: TextId,
-    /// HTTP status the handler returned, 0 when it raised.
+    /// HTTP status returned by the handler, 0 after an exception.
     pub status: u16,
     /// Where the time went.
     pub parts: Parts,
@@ -69,7 +69,7 @@ pub struct Parts {
 pub struct CpuSample {
     /// Wall time of the stretches in `Parts::running`.
     pub running_wall: Nanos,
-    /// Thread CPU time within these stretches.
+    /// Thread CPU time within the running stretches.
     pub running_cpu: Nanos,
     /// Thread CPU time of the whole request.
     pub total_cpu: Nanos,
@@ -93,8 +93,8 @@ pub struct SqlUse {
     pub gvl_wait: Nanos,
 }
 
-/// Something else that a request did or waited for, told apart by kind, name and source line. It
-/// changes nothing in [`Parts`]: there its time has the names it has anyway.
+/// An activity or a wait of a request beside statements, identified by kind, name and source line.
+/// It changes nothing in [`Parts`]: there its time has the names it has anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Act {
     /// What kind.
@@ -187,7 +187,7 @@ impl BurstKind {
 }
 
 impl Parts {
-    /// From nanoseconds in the order of the fields, as both file format and rings hold them.
+    /// Returns the parts for nanoseconds in the order of the fields, as in file format and rings.
     pub fn from_nanos(parts: [u64; 10]) -> Parts {
         let [
             gvl_wait,

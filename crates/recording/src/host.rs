@@ -44,7 +44,7 @@ pub struct NetworkBytes {
     pub received: u64,
     /// To other hosts.
     pub sent: u64,
-    /// Bytes between processes of this host, counted once.
+    /// Bytes between processes of the host, counted once.
     pub loopback: u64,
 }
 
@@ -70,8 +70,8 @@ pub struct ProcessSample {
     pub cpu: Nanos,
     /// Resident memory, bytes.
     pub rss: u64,
-    /// The same with each shared page divided by the number of processes that have it. Of the app
-    /// only.
+    /// Resident bytes with each shared page divided by the number of processes sharing the page. Of
+    /// the app only.
     pub pss: Option<u64>,
     /// Number of the process among the workers of a cluster, from 0; `None` for other processes.
     pub worker: Option<u32>,
@@ -91,14 +91,14 @@ pub struct ProcessSample {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ProcessRole {
-    /// The app or one of its workers.
+    /// The app or one of the app's workers.
     #[default]
     App = 0,
-    /// The database server, when on this host.
+    /// The database server, if on the same host.
     Database = 1,
     /// Hakaru with the load generator.
     Generator = 2,
-    /// A server of keys and values, such as Redis, when on this host.
+    /// A server of keys and values, such as Redis, if on the same host.
     Store = 3,
 }
 
@@ -122,8 +122,8 @@ pub struct AgentProcess {
     pub cost: Nanos,
     /// Errors of the agent, one sentence each.
     pub troubles: Vec<String>,
-    /// What it said of the process: name and value, such as `RACK_ENV` and `development`. The names
-    /// are listed in `docs/agent.md`.
+    /// Reported settings: name and value, such as `RACK_ENV` and `development`. The names are
+    /// listed in `docs/agent.md`.
     pub settings: Vec<Setting>,
 }
 
@@ -144,22 +144,21 @@ pub struct RuntimeSample {
     pub pid: u32,
     /// Collections of garbage, minor and major.
     pub gc_count: u64,
-    /// Of these, major.
+    /// Major collections among `gc_count`.
     pub gc_major: u64,
-    /// Time spent collecting, as `GC.stat(:time)` has it: CPU time of the process, also of its
-    /// other threads.
+    /// Time spent collecting, from `GC.stat(:time)`: CPU time of the process, including the other
+    /// threads'.
     pub gc_time: Nanos,
-    /// What the last collection was for, as `GC.latest_gc_info` has it: `newobj`, `malloc`,
-    /// `method`, …, and for a major one also why, such as `newobj, major by nofree`. Empty before
-    /// the first.
+    /// Cause of the last collection, from `GC.latest_gc_info`: `newobj`, `malloc`, `method`, …, and
+    /// for a major one also why, such as `newobj, major by nofree`. Empty before the first.
     pub gc_cause: String,
     /// Objects alive in the heap.
     pub heap_live: u64,
-    /// The compiler; `None` while it is off.
+    /// The compiler's counters; `None` with the compiler off.
     pub jit: Option<JitSample>,
-    /// Threads of the app server that have a request, as the server says; `None` when it does not.
+    /// Threads of the app server with a request, as reported by the server; `None` if not reported.
     pub threads_busy: Option<u32>,
-    /// Requests that wait in the process for such a thread.
+    /// Requests in the process waiting for a thread.
     pub backlog: Option<u32>,
 }
 
@@ -172,17 +171,17 @@ pub struct JitSample {
     pub code_bytes: u64,
     /// Time spent compiling.
     pub compile_time: Nanos,
-    /// Compiled code that had to be thrown away.
+    /// Compiled code thrown away as invalid.
     pub invalidated: u64,
 }
 
 /// What the load generator reports about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generator {
-    /// CPU time of its threads over the measured window.
+    /// CPU time of the generator's threads over the measured window.
     pub cpu: Nanos,
-    /// Number of its threads.
+    /// Number of the generator's threads.
     pub threads: u32,
-    /// Requests that were due in the window and never sent.
+    /// Requests due in the window and never sent.
     pub unsent: u64,
 }

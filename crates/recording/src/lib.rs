@@ -1,9 +1,9 @@
-//! The facts of one run as types with units, and their file format.
+//! The facts of one run as types with units, with a file format.
 //!
-//! A [`Recording`] holds what was seen, never what it means: `breakdown` and `findings` interpret
-//! it, `store` keeps it, `report` shows it. Every instant is on the host's `CLOCK_MONOTONIC`, so
-//! that what the load generator stamped and what the agent stamped inside the app can be
-//! subtracted.
+//! A [`Recording`] holds what was observed, never what it means: `breakdown` and `findings`
+//! interpret it, `store` keeps it, `report` shows it. Every instant is on the host's
+//! `CLOCK_MONOTONIC`, so that what the load generator stamped and what the agent stamped inside the
+//! app can be subtracted.
 //!
 //! Start reading at [`Recording`], then [`Exchange`] (the client's view of a request) and
 //! [`Handled`] (the app's view of the same request, joined by [`RequestId`]).
@@ -34,9 +34,9 @@ pub use text::{TextId, Texts};
 pub use time::{Nanos, Timestamp, Window};
 pub use weight::Weight;
 
-/// The number that joins a client's [`Exchange`] with the app's [`Handled`]; carried by the request
+/// The number joining a client's [`Exchange`] with the app's [`Handled`]; carried by the request
 /// header `Hakaru-Request` as 16 hexadecimal digits. Zero means "no header": a foreign client, or a
-/// request of a dense load that only a random part of the requests carries one in.
+/// request of a high-rate load in which only a random sample of the requests carries one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(pub u64);
 
@@ -45,7 +45,7 @@ impl RequestId {
     /// down.
     pub const THINNED: RequestId = RequestId(1 << 63);
 
-    /// Whether it is zero.
+    /// Whether the number is zero.
     pub fn is_none(self) -> bool {
         self.0 == 0
     }
@@ -61,11 +61,11 @@ impl RequestId {
 pub struct Recording {
     /// What was run, and how.
     pub meta: Meta,
-    /// The measured part of the run; exchanges that were due before it are warm-up.
+    /// The measured part of the run; exchanges due before are warm-up.
     pub window: Window,
-    /// Requests as the load generator saw them, in order of completion.
+    /// Requests from the load generator's point of view, in order of completion.
     pub exchanges: Vec<Exchange>,
-    /// Requests as the app saw them, in no particular order. Empty without the agent.
+    /// Requests from the app's point of view, in no particular order. Empty without the agent.
     pub handled: Vec<Handled>,
     /// Request lines, routes, SQL digests and source lines, by content hash.
     pub texts: Texts,
@@ -79,16 +79,16 @@ pub struct Recording {
     pub generator: Generator,
     /// The database's own plan of the costliest SELECT digests.
     pub explained: Vec<ExplainedStatement>,
-    /// What the database server said of itself; `None` without one, and when it could not be asked.
+    /// Facts reported by the database server; `None` without a server, or without access.
     pub database: Option<DatabaseFacts>,
-    /// The snapshot of machine, process, Ruby, app and database that `hakaru doctor` looks at, as
-    /// JSON; empty where none was taken.
+    /// The snapshot of machine, process, Ruby, app and database for `hakaru doctor`, as JSON; empty
+    /// if none was taken.
     pub machine: String,
     /// What the heads of the answers said, by request line and status.
     pub answers: Vec<AnswerFacts>,
     /// One example for each kind of failed request.
     pub failures: Vec<Failure>,
-    /// Points by the scenario's rule, when it has one.
+    /// Points by the scenario's rule, if there is one.
     pub score: Option<Score>,
     /// What went wrong in measuring, in plain sentences.
     pub troubles: Vec<Trouble>,

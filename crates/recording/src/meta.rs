@@ -13,26 +13,27 @@ pub struct Meta {
     pub target: TargetFacts,
     /// The load.
     pub load: LoadFacts,
-    /// Cores this run may use.
+    /// Cores available to the run.
     pub cores: u32,
-    /// Whether app and generator share a host, so that queue and respond can be told apart.
+    /// Whether app and generator share a host, and queue and respond are separable.
     pub same_host: bool,
-    /// Why the run ended early, when it did.
+    /// Cause of an early end, if there was one.
     pub ended_early: Option<EndedEarly>,
-    /// What the command line said in place of the config file, for programs that repeat the load.
+    /// Settings from the command line in place of the config file's, for programs repeating the
+    /// load.
     pub typed: Typed,
 }
 
 /// Why a run ended early. Files keep its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndedEarly {
-    /// The user interrupted it.
+    /// The user interrupted the run.
     Interrupted,
-    /// The program that recorded it was killed.
+    /// The recording program was killed.
     CutOff,
-    /// The app died, with this exit status.
+    /// The app exited, with the given exit status.
     Died(String),
-    /// Anything else, as a file of another version has it.
+    /// Anything else, in the words of a file of another version.
     Other(String),
 }
 
@@ -64,42 +65,42 @@ impl fmt::Display for EndedEarly {
     }
 }
 
-/// What was typed for a run, as far as it decides which app is started and what is requested of it.
+/// Settings typed for a run, as far as the choice of app and requests depends on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Typed {
     /// The config file; `None` for the `hakaru.toml` of the folder, if there was one.
     pub config: Option<String>,
-    /// Where the app answers, with the path that is requested when there is no flow.
+    /// Address of the app, with the path to request without a flow.
     pub url: Option<String>,
     /// Flows, as `FILE.hurl` or `FILE.hurl:WEIGHT`.
     pub flows: Vec<String>,
-    /// The command that starts the app, word by word; empty where the config file's was used.
+    /// The command to start the app, word by word; empty for the config file's.
     pub command: Vec<String>,
 }
 
 /// The app under measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetFacts {
-    /// Its command line; empty for a running app.
+    /// Command line of the app; empty for a running app.
     pub command: String,
-    /// Where it answers.
+    /// Address of the app.
     pub url: String,
     /// `ruby 3.3.8`; empty when unknown.
     pub ruby: String,
     /// `puma 6.6.0`; empty when unknown.
     pub server: String,
-    /// Worker processes that serve requests; 1 in single mode; 0 when unknown.
+    /// Worker processes serving requests; 1 in single mode; 0 when unknown.
     pub workers: u32,
     /// Most threads a worker may run; 0 when unknown.
     pub threads: u32,
     /// Kind and version of the database, such as `mariadb 10.11.14`, `sqlite`; empty when unknown.
     pub database: String,
-    /// Connections the app may hold open to its database per process; `None` when unknown.
+    /// Most connections of the app to the database per process; `None` when unknown.
     pub database_pool: Option<u32>,
 }
 
 impl Typed {
-    /// This, and what was typed before where it says nothing.
+    /// Returns the settings with gaps filled from `before`.
     #[must_use]
     pub fn over(self, before: &Typed) -> Typed {
         let or = |words: Vec<String>, before: &Vec<String>| match words.is_empty() {
@@ -126,7 +127,7 @@ pub struct LoadFacts {
     pub rate: Option<f64>,
     /// Length of the measured part.
     pub duration: Nanos,
-    /// Length of the warm-up before it.
+    /// Length of the warm-up before the window.
     pub warmup: Nanos,
     /// Names of the flows, by the flow number of `Exchange::step`.
     pub flows: Vec<String>,
@@ -142,7 +143,7 @@ pub enum LoadMode {
     Open,
 }
 
-/// Something that went wrong in measuring, and what to do about it.
+/// An error in measuring, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// What is missing or cannot be trusted, one sentence without a full stop.

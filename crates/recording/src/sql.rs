@@ -2,41 +2,41 @@
 
 use crate::TextId;
 
-/// The database's plan of one SELECT digest, taken with one sample of its literals.
+/// The database's plan of one SELECT digest, explained with one sample of the literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedStatement {
     /// The statement.
     pub digest: TextId,
-    /// One step a table it reads, in the database's order.
+    /// One step per table read, in the database's order.
     pub steps: Vec<PlanStep>,
 }
 
 /// How a statement reads one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanStep {
-    /// The table's real name (not its alias).
+    /// The table's real name (not the alias).
     pub table: String,
-    /// How it is read.
+    /// Access to the table.
     pub access: Access,
-    /// Rows the database expects to read in this step; 0 when it does not tell.
+    /// Rows expected by the database in the step; 0 if not reported.
     pub rows: u64,
     /// Rows of the table, estimated or counted; 0 when unknown.
     pub table_rows: u64,
-    /// Whether a sort of its own follows (`Using filesort`, `USE TEMP B-TREE FOR ORDER BY`,
-    /// `Sort`).
+    /// Whether the step is followed by a separate sort (`Using filesort`,
+    /// `USE TEMP B-TREE FOR ORDER BY`, `Sort`).
     pub sorts: bool,
-    /// Indexes the table has, the primary key included, each with its columns in order.
+    /// Indexes of the table, the primary key included, each with columns in order.
     pub indexes: Vec<IndexColumns>,
     /// Columns of the table.
     pub columns: Vec<String>,
 }
 
-/// An index and its columns in order.
+/// An index with columns in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexColumns {
-    /// Its name.
+    /// Name of the index.
     pub name: String,
-    /// Its columns; an expression is kept as its text.
+    /// Columns of the index; an expression is stored as text.
     pub columns: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ pub struct IndexColumns {
 pub enum Access {
     /// Every row, or every entry of an index.
     FullScan,
-    /// By an index of that name.
+    /// By the index of the given name.
     Index(String),
     /// By primary key or rowid.
     PrimaryKey,

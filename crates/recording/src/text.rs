@@ -1,12 +1,12 @@
-//! Texts that recur in many facts are kept once, under a hash of their content.
+//! Texts common to many facts, stored once under a hash of the content.
 
 use std::collections::HashMap;
 use std::hash::Hasher;
 
 use fnv::FnvHasher;
 
-/// Names a text by the 64-bit FNV-1a hash of its bytes, so that several processes agree on the
-/// name without talking to each other. Zero means "no text".
+/// Identifies a text by the 64-bit FNV-1a hash of the bytes: several processes agree on the id
+/// without communication. Zero means "no text".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextId(pub u64);
 
@@ -29,7 +29,7 @@ impl TextId {
 }
 
 impl Texts {
-    /// Keeps `text` and returns its name.
+    /// Stores `text` and returns the text's id.
     pub fn keep(&mut self, text: &str) -> TextId {
         let id = TextId::of(text.as_bytes());
         self.by_id.entry(id).or_insert_with(|| text.to_owned());
@@ -41,12 +41,12 @@ impl Texts {
         self.by_id.entry(id).or_insert_with(|| text.to_owned());
     }
 
-    /// The text of that name.
+    /// Returns the text identified by `id`.
     pub fn get(&self, id: TextId) -> Option<&str> {
         self.by_id.get(&id).map(String::as_str)
     }
 
-    /// All of them, in no particular order.
+    /// Returns all texts with ids, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (TextId, &str)> {
         self.by_id.iter().map(|(id, text)| (*id, text.as_str()))
     }

@@ -13,9 +13,9 @@ pub struct Nanos(pub u64);
 /// A stretch of time, `start` included, `end` not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// First instant that belongs to it.
+    /// First instant inside the window.
     pub start: Timestamp,
-    /// First instant that no longer does.
+    /// First instant after the window.
     pub end: Timestamp,
 }
 
@@ -35,7 +35,7 @@ impl Timestamp {
         Nanos(self.0.saturating_sub(earlier.0))
     }
 
-    /// Signed nanoseconds from `earlier` to this instant.
+    /// Returns the signed nanoseconds from `earlier` to `self`.
     pub const fn signed_since(self, earlier: Timestamp) -> i64 {
         self.0 as i64 - earlier.0 as i64
     }
@@ -95,7 +95,7 @@ impl Window {
         self.start <= at && at < self.end
     }
 
-    /// Its length.
+    /// Returns the length of the window.
     pub fn length(&self) -> Nanos {
         self.end.since(self.start)
     }

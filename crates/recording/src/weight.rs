@@ -1,8 +1,8 @@
-//! How many requests each one stands for that the app can tell of.
+//! Weight of a recorded request: the number of requests represented.
 
 use crate::{Exchange, Recording};
 
-/// Counts answered requests, and those among them that carried a number.
+/// Counts of answered requests, and of numbered requests among the answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weight {
     answered: u64,
@@ -10,7 +10,7 @@ pub struct Weight {
 }
 
 impl Weight {
-    /// Counts the exchange, if it was answered.
+    /// Counts the exchange, if answered.
     pub fn add(&mut self, exchange: &Exchange) {
         if exchange.outcome.was_answered() {
             self.answered += 1;
@@ -18,8 +18,8 @@ impl Weight {
         }
     }
 
-    /// How many answered requests each one stands for that carried a number: 1, or more in a dense
-    /// load. 1 where none did.
+    /// Returns the answered requests represented by each numbered one: 1, or more in a high-rate
+    /// load. 1 where none was numbered.
     pub fn each(self) -> f64 {
         match self.numbered {
             0 => 1.0,
@@ -39,7 +39,7 @@ impl<'a> FromIterator<&'a Exchange> for Weight {
 }
 
 impl Recording {
-    /// How many requests of the measured window each one stands for that carried a number.
+    /// Returns the requests of the measured window represented by each numbered one.
     pub fn weight(&self) -> f64 {
         let inside = |exchange: &&Exchange| self.window.contains(exchange.due);
         let weight: Weight = self.exchanges.iter().filter(inside).collect();

@@ -146,7 +146,7 @@ fn get_exchanges(reader: &mut Reader<'_>, names: &Names) -> Result<Vec<Exchange>
     Ok((0..count).map(row).collect())
 }
 
-/// How many statements and bursts a request has; they follow in columns of their own.
+/// Numbers of statements and bursts of each request, with separate columns for the items.
 struct ListLengths {
     uses: usize,
     bursts: usize,
@@ -370,8 +370,8 @@ fn get_acts(
     Ok(())
 }
 
-/// Damaged lengths may add up to anything; reading that many rows then fails at the end of the
-/// piece.
+/// Adds up lengths. Damaged ones may add up to anything; reading that many rows then fails at the
+/// end of the piece.
 fn total(lengths: impl Iterator<Item = usize>) -> usize {
     lengths.fold(0, usize::saturating_add)
 }

@@ -481,7 +481,7 @@ fn fixture_handled() -> Handled {
     }
 }
 
-/// Values that only this test knows; the fixtures hold them as version 1 wrote them.
+/// Values known only to the tests here; the fixtures hold the same, written by version 1.
 fn fixture() -> (Chunk, Summary) {
     let at = Timestamp::from_monotonic_nanos;
     let exchange = Exchange {
@@ -666,7 +666,7 @@ fn fixture_8() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
-/// The bytes that a version wrote.
+/// Returns the bytes of a piece written by a version.
 fn kept(piece: &str, version: u16) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
     std::fs::read(format!("{folder}/{piece}-v{version}.hkrc")).unwrap()

@@ -1,4 +1,4 @@
-//! The alphabet of the format: variable-length integers, texts, lists, and columns of them.
+//! The format's elements: variable-length integers, texts, lists, and columns.
 
 use super::FormatError;
 use crate::EndedEarly;
@@ -40,12 +40,12 @@ impl Writer {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// One number a row, as it is.
+    /// Writes one number a row, unchanged.
     pub(super) fn column(&mut self, values: impl Iterator<Item = u64>) {
         values.for_each(|value| self.number(value));
     }
 
-    /// Writes one number a row, as the distance from the row before, for values that grow slowly.
+    /// Writes one number a row, as the distance from the row before, for slowly growing values.
     pub(super) fn deltas(&mut self, values: impl Iterator<Item = u64>) {
         let mut before = 0_u64;
         for value in values {
@@ -98,8 +98,8 @@ impl<'a> Reader<'a> {
         Ok((folded >> 1) as i64 ^ -((folded & 1) as i64))
     }
 
-    /// A count of things that take at least one byte each, so that damage cannot ask for more
-    /// memory than the piece itself has.
+    /// Reads a count of items of at least one byte each: damage cannot ask for more memory than the
+    /// bytes of the piece.
     pub(super) fn count(&mut self) -> Result<usize, FormatError> {
         let count = self.number()?;
         match usize::try_from(count) {
