@@ -1,4 +1,4 @@
-//! What a check is and what it returns.
+//! Checks and findings as types.
 
 use figures::numbers;
 use words::{Phrase, Text, phrase, text};
@@ -57,7 +57,7 @@ impl Area {
         }
     }
 
-    /// The area of that name.
+    /// Returns the area called `name`.
     pub fn named(name: &str) -> Option<Area> {
         Area::ALL.into_iter().find(|area| area.name() == name)
     }
@@ -68,7 +68,7 @@ impl Area {
 pub enum Level {
     /// Worth knowing; costs little or nothing now.
     Low,
-    /// Costs something that users may notice, or will under load.
+    /// A cost noticeable to users, now or under load.
     Medium,
     /// Costs much now, falsifies what is measured, or stops the app under load.
     High,
@@ -97,9 +97,9 @@ impl Level {
 /// What stands behind a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sure {
-    /// The cost was measured on this machine.
+    /// Cost measured on the same machine.
     Measured,
-    /// The setting was read; its cost was not measured.
+    /// Setting read, without a measurement of the cost.
     Read,
     /// Concluded from other facts.
     Inferred,
@@ -128,7 +128,7 @@ impl Sure {
 /// What the change needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing but the right to do it.
+    /// Nothing but the permission.
     Nothing,
     /// Root on the host.
     Root,
@@ -194,13 +194,13 @@ impl Safety {
 /// What a finding costs here.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cost {
-    /// Nothing was measured that says so.
+    /// No cost was measured.
     Unknown,
-    /// CPU-bound work takes this many times as long.
+    /// Factor on the time of CPU-bound work.
     Slower(Factor),
-    /// This share of time or of events is lost, 0 to 1.
+    /// Share of time or of events lost, 0 to 1.
     Share(f64),
-    /// One event takes this long.
+    /// Time of one event.
     Each {
         /// Nanoseconds an event.
         ns: f64,
@@ -210,7 +210,7 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// For the order within a level: the share of time that is lost, as far as it is known.
+    /// Returns the share of time lost, as far as known, for the order within a level.
     pub fn weight(&self) -> f64 {
         match self {
             Cost::Unknown => 0.0,
@@ -250,7 +250,7 @@ pub struct Found {
     pub on: Option<String>,
     /// The facts, as `name = value` or one short line each.
     pub evidence: Vec<Text>,
-    /// What it costs here.
+    /// Cost on the machine.
     pub cost: Cost,
     /// The exact change: commands and lines of configuration.
     pub change: Vec<Text>,
@@ -260,12 +260,12 @@ pub struct Found {
     pub needs: Needs,
     /// What the change gives up.
     pub safety: Safety,
-    /// What stands behind it.
+    /// Basis of the finding.
     pub sure: Sure,
 }
 
 impl Found {
-    /// A finding of that level with its first piece of evidence; nothing else known.
+    /// Creates a finding of `level` with a first piece of evidence and no more.
     pub fn new(level: Level, evidence: impl Into<Text>) -> Found {
         Found {
             level,
@@ -291,7 +291,7 @@ impl Found {
         self
     }
 
-    /// With its cost, measured here.
+    /// Adds a cost measured on the machine.
     pub fn cost(mut self, cost: Cost) -> Found {
         if cost != Cost::Unknown {
             self.sure = Sure::Measured;
@@ -300,7 +300,7 @@ impl Found {
         self
     }
 
-    /// With a change and how it is taken back.
+    /// Adds a change, and the way to undo the change.
     pub fn change(mut self, change: impl Into<Text>, undo: impl Into<Text>) -> Found {
         self.change.push(change.into());
         let undo = undo.into();
@@ -332,17 +332,17 @@ impl Found {
 /// One check.
 #[derive(Debug)]
 pub struct Check {
-    /// Its name, `area.what`; stays the same over versions.
+    /// Name of the check, `area.what`; stable over versions.
     pub id: &'static str,
-    /// The part it looks at.
+    /// Area of the check.
     pub area: Area,
-    /// What is wrong when it fires.
+    /// The problem reported.
     pub title: Phrase,
-    /// Why that matters.
+    /// Consequences of the problem.
     pub why: Phrase,
-    /// Where its threshold or its claim comes from.
+    /// Source of the threshold or claim.
     pub source: &'static str,
-    /// How it looks at a snapshot.
+    /// Function returning the findings in a snapshot.
     pub look: Look,
 }
 
@@ -351,7 +351,7 @@ pub struct Check {
 pub enum Look {
     /// At the whole.
     Whole(fn(&Snapshot) -> Option<Found>),
-    /// At each database of these kinds.
+    /// Checks each database of the given kinds.
     Databases(
         &'static [DatabaseKind],
         fn(&Database, &Snapshot) -> Option<Found>,
@@ -359,7 +359,7 @@ pub enum Look {
 }
 
 impl Check {
-    /// What it finds.
+    /// Returns the check's findings in a snapshot.
     pub fn found(&self, snapshot: &Snapshot) -> Vec<Found> {
         match self.look {
             Look::Whole(look) => look(snapshot).into_iter().collect(),
@@ -376,11 +376,11 @@ impl Check {
     }
 }
 
-/// A check with one of its findings.
+/// A check with one finding.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// The check.
     pub check: &'static Check,
-    /// What it found.
+    /// The finding.
     pub found: Found,
 }

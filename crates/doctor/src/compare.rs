@@ -11,20 +11,20 @@ use crate::snapshot::Snapshot;
 /// What differs.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// Measured figures, those first that differ most.
+    /// Measured figures, the greatest difference first.
     pub figures: Vec<Figure>,
     /// What was found on the first only.
     pub only_here: Vec<Verdict>,
     /// What was found on the second only.
     pub only_there: Vec<Verdict>,
-    /// Settings and other facts that differ.
+    /// Settings and other facts with a difference.
     pub facts: Vec<Fact>,
 }
 
-/// A figure that was measured on both.
+/// A figure measured on both machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Its name with its unit.
+    /// Name of the figure with the unit.
     pub name: String,
     /// On the first.
     pub here: f64,
@@ -32,18 +32,18 @@ pub struct Figure {
     pub there: f64,
 }
 
-/// A fact that differs.
+/// A fact with a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Its place in the snapshot.
+    /// Path of the fact in the snapshot.
     pub name: String,
-    /// On the first; empty when it is not there.
+    /// Value on the first machine; empty if missing.
     pub here: String,
     /// On the second.
     pub there: String,
 }
 
-/// Facts that change from moment to moment say nothing about a machine.
+/// Facts changing from moment to moment, which say nothing about a machine.
 const PASSING: [&str; 16] = [
     "counters.",
     "pressure.",
@@ -126,7 +126,7 @@ fn number(text: Option<&String>) -> Option<f64> {
     text?.parse().ok()
 }
 
-/// All facts by their place.
+/// Returns all facts of a snapshot by path.
 fn leaves(snapshot: &Snapshot) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let value = serde_json::to_value(snapshot).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What slows a machine, a container, a Ruby or a database server down, or falsifies what is
-//! measured on it: facts in, verdicts out.
+//! Finds what slows down or falsifies measurements on a machine, a container, a Ruby or a database
+//! server: facts in, verdicts out.
 //!
 //! [`snapshot`] has the facts as types, which the crate `probe` reads and measures, and each file
 //! of [`checks`] looks at a snapshot and returns what it found. Start reading at [`diagnose`].

@@ -1,5 +1,4 @@
-//! The page of a diagnosis: for terminals as lines that the program folds to their width, and as
-//! one HTML file.
+//! The page of a diagnosis: lines for a terminal, folded to the terminal's width, or one HTML file.
 
 mod html;
 mod terminal;
@@ -22,11 +21,11 @@ pub struct Shown<'a> {
     pub verdicts: &'a [Verdict],
     /// How many checks looked.
     pub checks: usize,
-    /// How long it took.
+    /// Duration of the diagnosis.
     pub seconds: f64,
 }
 
-/// The lines of figures that were measured, with what they are of.
+/// Returns the lines of measured figures, each with a label.
 fn measured(snapshot: &Snapshot) -> Vec<(Text, String)> {
     let m = &snapshot.measures;
     let time = |ns: Option<f64>| ns.map(numbers::duration_ns);

@@ -1,4 +1,4 @@
-//! The facts that checks look at, as they were read and measured at one moment.
+//! The facts examined by checks, as read and measured at one moment.
 //!
 //! Everything may be missing: `None`, an absent key or an empty list is "could not be read", and
 //! [`Snapshot::unseen`] says why. A name ends with its unit.
@@ -17,11 +17,11 @@ pub struct Snapshot {
     pub process: Process,
     /// The disk of the folder in question.
     pub disk: Disk,
-    /// The Ruby that the app runs with.
+    /// The app's Ruby.
     pub ruby: Option<Ruby>,
     /// The app in the folder.
     pub app: Option<App>,
-    /// Its databases.
+    /// Databases of the app.
     pub databases: Vec<Database>,
     /// What was measured.
     pub measures: Measures,
@@ -41,7 +41,7 @@ impl Snapshot {
     }
 }
 
-/// Something that could not be read or measured.
+/// A fact not readable or measurable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Unseen {
@@ -63,7 +63,7 @@ pub struct Machine {
     pub cpu: Option<String>,
     /// Whether a hypervisor announces itself.
     pub is_virtual: bool,
-    /// Cores that are online.
+    /// Cores online.
     pub cores: Option<u32>,
     /// Files of `/sys/devices/system/cpu/vulnerabilities`.
     pub vulnerabilities: BTreeMap<String, String>,
@@ -77,7 +77,7 @@ pub struct Machine {
     pub numa_nodes: Option<u32>,
     /// The clock source in use.
     pub clocksource: Option<String>,
-    /// Clock sources that could be used.
+    /// Available clock sources.
     pub clocksources: Vec<String>,
     /// The chosen word of `transparent_hugepage/enabled`.
     pub huge_pages: Option<String>,
@@ -85,7 +85,7 @@ pub struct Machine {
     pub memory_bytes: BTreeMap<String, u64>,
     /// Pressure: `cpu.some`, `memory.some`, `io.full`, … as the mean of the last 60 s, 0 to 1.
     pub pressure: BTreeMap<String, f64>,
-    /// Kernel settings by their dotted names.
+    /// Kernel settings by dotted name.
     pub sysctl: BTreeMap<String, String>,
     /// Counters since boot: `ListenOverflows`, `ListenDrops`, `pswpin`, `pswpout`, `oom_kill`.
     pub counters: BTreeMap<String, u64>,
@@ -101,23 +101,23 @@ pub struct Machine {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Process {
-    /// Its number; `None` for what a process started here would get.
+    /// Number of the process; `None` for the values of a process started here.
     pub pid: Option<u32>,
-    /// Its name.
+    /// Name of the process.
     pub name: Option<String>,
-    /// `Speculation_Store_Bypass` of its status.
+    /// `Speculation_Store_Bypass` of the process's status.
     pub store_bypass: Option<String>,
-    /// `SpeculationIndirectBranch` of its status.
+    /// `SpeculationIndirectBranch` of the process's status.
     pub indirect_branch: Option<String>,
-    /// `Seccomp` of its status: 0 off, 1 strict, 2 filter.
+    /// `Seccomp` of the process's status: 0 off, 1 strict, 2 filter.
     pub seccomp: Option<u32>,
     /// Number of seccomp filters.
     pub seccomp_filters: Option<u32>,
-    /// Cores on which it may run.
+    /// Cores allowed to the process.
     pub cores_allowed: Option<u32>,
     /// Threads.
     pub threads: Option<u32>,
-    /// Its memory that is swapped out.
+    /// Memory of the process in swap.
     pub swapped_bytes: Option<u64>,
     /// Priority; 0 is normal, larger yields to others.
     pub nice: Option<i32>,
@@ -131,11 +131,11 @@ pub struct Process {
     pub processes_soft: Option<u64>,
     /// Processes and threads of the machine.
     pub processes_now: Option<u64>,
-    /// The allocator among its libraries: `jemalloc`, `tcmalloc`, `mimalloc` or `libc`.
+    /// Allocator among the loaded libraries: `jemalloc`, `tcmalloc`, `mimalloc` or `libc`.
     pub allocator: Option<String>,
-    /// Variables of its environment that matter to Ruby, the allocator and the app server.
+    /// Environment variables of concern to Ruby, the allocator and the app server.
     pub env: BTreeMap<String, String>,
-    /// Its control group.
+    /// Control group of the process.
     pub group: Option<Group>,
 }
 
@@ -145,7 +145,7 @@ pub struct Process {
 pub struct Group {
     /// 1 or 2.
     pub version: u32,
-    /// Its path in the hierarchy.
+    /// Path of the group in the hierarchy.
     pub path: String,
     /// Quota in cores.
     pub quota_cores: Option<f64>,
@@ -165,7 +165,7 @@ pub struct Group {
     pub memory_max_bytes: Option<u64>,
     /// Memory in use.
     pub memory_bytes: Option<u64>,
-    /// Times that memory was reclaimed by force.
+    /// Number of forced reclaims of memory.
     pub events_high: Option<u64>,
     /// Processes killed for lack of memory.
     pub events_oom_kill: Option<u64>,
@@ -177,7 +177,7 @@ pub struct Group {
 pub struct Disk {
     /// The folder.
     pub folder: Option<String>,
-    /// Kind of its file system.
+    /// Kind of the file system.
     pub filesystem: Option<String>,
     /// Mount options.
     pub options: Vec<String>,
@@ -225,13 +225,13 @@ pub struct Ruby {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct App {
-    /// Versions of its gems, from `Gemfile.lock`.
+    /// Versions of the app's gems, from `Gemfile.lock`.
     pub gems: BTreeMap<String, String>,
     /// Puma's workers.
     pub workers: Option<u32>,
     /// Puma's threads of a worker.
     pub threads: Option<u32>,
-    /// Whether Puma loads the app before it forks.
+    /// Whether Puma loads the app before forking.
     pub preload: Option<bool>,
     /// Connections of the pool of Active Record.
     pub pool: Option<u32>,
@@ -264,20 +264,20 @@ pub enum DatabaseKind {
 pub struct Database {
     /// Kind.
     pub kind: DatabaseKind,
-    /// Its name for people: `mariadb 10.11.14`.
+    /// Name of the server for people: `mariadb 10.11.14`.
     pub name: String,
     /// Version, numbers first.
     pub version: String,
-    /// Settings and counters as the server names them; sums that a query made are in brackets.
+    /// Settings and counters by the server's names; sums computed by a query are in brackets.
     pub values: BTreeMap<String, String>,
-    /// Names that a query listed, such as tables without a primary key.
+    /// Names listed by a query, such as tables without a primary key.
     pub lists: BTreeMap<String, Vec<String>>,
     /// Round trip of the smallest statement.
     pub round_trip_ns: Option<f64>,
-    /// Whether it runs on this machine.
+    /// Whether the server runs on the same machine.
     pub is_local: bool,
-    /// Costs of the disk that holds its data, where that is another than the app's: nothing in it
-    /// where only the server may use it.
+    /// Costs of the data's disk, if another than the app's; without figures for a disk only the
+    /// server may use.
     pub disk: Option<DiskCosts>,
 }
 
@@ -294,7 +294,7 @@ pub struct DiskCosts {
 }
 
 impl Database {
-    /// What the disk of its data costs; nothing is known of a server on another machine.
+    /// Returns the costs of the data's disk; nothing is known about a server on another machine.
     pub fn disk_costs(&self, measures: &Measures) -> DiskCosts {
         match self.disk {
             _ if !self.is_local => DiskCosts::default(),
@@ -325,7 +325,7 @@ impl Database {
         ))
     }
 
-    /// A list, empty when it was not asked.
+    /// Returns a list, empty if not queried.
     pub fn list(&self, name: &str) -> &[String] {
         self.lists.get(name).map_or(&[], Vec::as_slice)
     }
@@ -340,15 +340,15 @@ impl Database {
     }
 }
 
-/// How many times as long something takes: the median of paired blocks with its interval.
+/// A ratio of times: the median of paired blocks with an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Factor {
     /// Median of the pairs' ratios.
     pub median: f64,
-    /// Lower end of its 95 % interval.
+    /// Lower end of the 95 % interval.
     pub low: f64,
-    /// Upper end of its 95 % interval.
+    /// Upper end of the 95 % interval.
     pub high: f64,
     /// Pairs.
     pub pairs: u32,
@@ -381,7 +381,7 @@ pub struct Measures {
     pub loopback_ns: Option<f64>,
     /// `fdatasync` of 4 KB written over in the folder, the mean without the longest.
     pub sync_ns: Option<f64>,
-    /// The longest of them.
+    /// The longest `fdatasync`.
     pub sync_max_ns: Option<f64>,
     /// `fdatasync` of 4 KB added at the end of a file, as a binary log grows; likewise.
     pub append_sync_ns: Option<f64>,
@@ -410,12 +410,12 @@ pub struct Measures {
 pub struct Noise {
     /// Time in which the loop did not run, 0 to 1.
     pub lost_share: f64,
-    /// Times that another thread of this machine took the core.
+    /// Number of times another thread of the machine took the core.
     pub switches: u64,
-    /// Time that the hypervisor took from all cores, 0 to 1.
+    /// Time of all cores taken by the hypervisor, 0 to 1.
     pub steal_share: f64,
     /// The longest interruption.
     pub longest_ns: f64,
-    /// Processes that used most CPU meanwhile, with cores.
+    /// Processes with most CPU meanwhile, in cores.
     pub busiest: Vec<(String, f64)>,
 }

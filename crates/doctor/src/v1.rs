@@ -9,7 +9,7 @@ use crate::snapshot::{Factor, Snapshot, Unseen};
 
 /// Name of the format.
 pub const FORMAT: &str = "hakaru-doctor";
-/// Its version.
+/// Version of the format.
 pub const VERSION: u32 = 1;
 
 /// The document.
@@ -113,7 +113,7 @@ fn costs(cost: &Cost) -> Costs {
     }
 }
 
-/// Reads the snapshot of a document that was kept.
+/// Reads the snapshot of a stored document.
 ///
 /// # Errors
 /// What is wrong with the text.

@@ -406,7 +406,7 @@ fn setting<'a>(s: &'a Snapshot, name: &str) -> Option<&'a str> {
     app(s)?.production.get(name).map(String::as_str)
 }
 
-/// Puma's workers: the variable counts before what stands in its file.
+/// Returns Puma's workers: the environment variable counts before the setting in the file.
 pub(super) fn workers(s: &Snapshot) -> Option<u32> {
     let variable = s
         .process
@@ -425,7 +425,7 @@ pub(super) fn threads(s: &Snapshot) -> Option<u32> {
     variable.or(app(s)?.threads)
 }
 
-/// The cores that workers may use together.
+/// Returns the cores available to all workers together.
 fn cores(s: &Snapshot) -> Option<f64> {
     let allowed = f64::from(s.process.cores_allowed.or(s.machine.cores)?);
     let quota = s.process.group.as_ref().and_then(|group| group.quota_cores);

@@ -237,13 +237,13 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// A counter that means something and is above the threshold.
+/// Returns a counter's value, if above the threshold.
 fn grown(db: &Database, name: &str, above: f64) -> Option<f64> {
     db.number(name).filter(|value| *value > above)
 }
 
 fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
-    /// Below this nothing is won by tuning: the smallest pool that a server has by default.
+    /// Bytes of a pool below which tuning gains nothing: the smallest default of any server.
     const USUAL: f64 = 128.0 * 1024.0 * 1024.0;
     let size = db.number("innodb_buffer_pool_size")?;
     let data = db.number("(data bytes)").unwrap_or(0.0);

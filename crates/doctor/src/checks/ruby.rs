@@ -1,4 +1,4 @@
-//! The Ruby interpreter, its compiler, its allocator and its environment.
+//! Checks of the Ruby interpreter: compiler, allocator and environment.
 
 use words::{Text, phrase, text};
 
@@ -245,7 +245,7 @@ fn rails(s: &Snapshot) -> Option<(u32, u32)> {
     Some(release(version))
 }
 
-/// Medium for an app that Rails would switch the compiler on for, low for a script.
+/// Returns medium for an app of a Rails with the compiler on by default, low for a script.
 fn for_rails(s: &Snapshot) -> Level {
     match rails(s) {
         Some(_) => Level::Medium,

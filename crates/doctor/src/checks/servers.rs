@@ -241,8 +241,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// The lowest version with fixes that a server without them should be brought to; `None` while it
-/// gets them.
+/// Returns the lowest maintained version to upgrade to; `None` for a server with fixes.
 ///
 /// Both makers end the versions between two long-term ones when the next one comes. Versions later
 /// than those known here pass.
@@ -258,7 +257,7 @@ fn maintained(db: &Database) -> Option<(u32, u32)> {
     next.copied().filter(|_| is_known)
 }
 
-/// Counters of a shorter time are those of the start.
+/// Seconds of uptime below which counters show only the start.
 const ENOUGH_S: f64 = 600.0;
 
 /// Seconds since the server started.
@@ -271,7 +270,7 @@ pub(super) fn is_old_enough(db: &Database) -> bool {
     uptime(db).is_some_and(|seconds| seconds >= ENOUGH_S)
 }
 
-/// The statement that sets a setting.
+/// Returns the statement for changing a setting.
 pub(super) fn set(db: &Database, name: &str, value: impl std::fmt::Display) -> Text {
     match db.kind {
         Postgres => format!("ALTER SYSTEM SET {name} = '{value}'").into(),
@@ -286,13 +285,13 @@ pub(super) fn set(db: &Database, name: &str, value: impl std::fmt::Display) -> T
     }
 }
 
-/// A finding of that level when a list is not empty.
+/// Returns a finding of `level` for a list with entries.
 pub(super) fn listed(db: &Database, name: &str, level: Level) -> Option<Found> {
     let names = db.list(name);
     (!names.is_empty()).then(|| Found::new(level, some_of(names)))
 }
 
-/// Memory of the machine, or of the server's control group as far as it is this process's.
+/// Returns the machine's memory, bytes.
 pub(super) fn memory(s: &Snapshot) -> Option<f64> {
     let machine = s
         .machine

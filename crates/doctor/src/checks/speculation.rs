@@ -1,11 +1,11 @@
-//! Mitigations of speculation that slow a process down, by seccomp or by `prctl`.
+//! Checks of speculation mitigations slowing a process down, by seccomp or by `prctl`.
 
 use words::{phrase, text};
 
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
 use crate::snapshot::{Factor, Snapshot};
 
-/// A factor whose interval begins above this is no accident of two samples.
+/// Lower end of a factor's interval above which the factor is no accident of two samples.
 const CERTAIN: f64 = 1.02;
 
 /// The checks.
@@ -87,8 +87,8 @@ fn measured(s: &Snapshot) -> Option<Factor> {
     s.measures.ruby_mitigated.or(s.measures.mitigated)
 }
 
-/// By what the mitigations cost here; a process that has them for good offers nothing to compare
-/// with.
+/// Returns the finding graded by the measured cost of the mitigations; a process with permanent
+/// mitigations offers no comparison.
 fn graded(s: &Snapshot, evidence: String) -> Found {
     match measured(s).filter(|factor| factor.low > CERTAIN) {
         Some(factor) if factor.median >= 1.1 => {

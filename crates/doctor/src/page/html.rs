@@ -1,4 +1,4 @@
-//! The page as one HTML file that fetches nothing.
+//! The page as one self-contained HTML file.
 
 use words::{Language, Text, phrase, text};
 

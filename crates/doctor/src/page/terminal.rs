@@ -110,7 +110,7 @@ fn write_verdict(page: &mut String, number: usize, verdict: &Verdict, language: 
     page.push_str(&format!("   {}\n\n", check.id));
 }
 
-/// The page of all checks with their sources.
+/// Returns the page of all checks with sources.
 pub fn list(language: Language) -> String {
     let mut page = String::new();
     for area in Area::ALL {
@@ -131,7 +131,7 @@ pub fn list(language: Language) -> String {
     page
 }
 
-/// The page that compares two machines.
+/// Returns the page of a comparison of two machines.
 pub fn comparison(comparison: &Comparison, language: Language) -> String {
     let say = |text: Text| text.written_in(language);
     let mut page = String::new();

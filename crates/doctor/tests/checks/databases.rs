@@ -28,7 +28,7 @@ fn remote(s: &mut Snapshot) {
     s.databases.iter_mut().for_each(|it| it.is_local = false);
 }
 
-/// Cases of checks that look at every kind.
+/// Cases of checks on every kind of database.
 pub const SERVERS: &[Case] = &[
     (
         "database.end-of-life",

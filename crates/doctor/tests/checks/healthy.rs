@@ -21,7 +21,7 @@ fn numbers<T: Copy>(pairs: &[(&str, T)]) -> BTreeMap<String, T> {
     owned.collect()
 }
 
-/// All of it.
+/// Returns the whole snapshot.
 pub fn snapshot() -> Snapshot {
     Snapshot {
         machine: machine(),

@@ -1,4 +1,4 @@
-//! Each check fires on a snapshot that has its fault and is silent on one that nearly has it.
+//! Each check fires on a snapshot with the fault and is silent on one nearly with the fault.
 //! Snapshots are a healthy one with one thing changed.
 
 mod databases;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use doctor::{Snapshot, checks, diagnose};
 
-/// A check's name, what makes it fire, and what nearly does.
+/// A check's name, a change to fire on, and a change to stay silent on.
 type Case = (&'static str, fn(&mut Snapshot), fn(&mut Snapshot));
 
 fn cases() -> impl Iterator<Item = &'static Case> {
@@ -183,7 +183,7 @@ fn evidence_and_changes_are_in_the_readers_language() {
     }
 }
 
-/// Whether it is a word of English rather than a name or a number.
+/// Whether a token is a word of English rather than a name or a number.
 fn is_word(word: &str) -> bool {
     word.len() > 1 && word.chars().all(|letter| letter.is_ascii_lowercase())
 }
