@@ -1,5 +1,5 @@
-//! Reads the facts: `/proc`, `/sys`, the Ruby of the app, its folder, its databases. Nothing is
-//! written but the file whose writing is measured, which has no name.
+//! Reads the facts: `/proc`, `/sys`, the app's Ruby, folder and databases. Nothing is written but
+//! the file whose writing is measured, which has no name.
 
 pub mod app;
 pub mod database;
@@ -24,7 +24,7 @@ pub struct Wanted {
     pub folder: PathBuf,
     /// A running process; without one, what a process started here would get.
     pub pid: Option<u32>,
-    /// The command that starts the app; its Ruby is asked. Not run.
+    /// The command starting the app, to find the Ruby to query. Not run.
     pub command: Vec<String>,
     /// Addresses of databases.
     pub databases: Vec<String>,
@@ -39,7 +39,7 @@ impl Wanted {
     }
 }
 
-/// Reads all that is wanted. What cannot be read is listed in the snapshot, never an error.
+/// Reads all wanted facts. What cannot be read is listed in the snapshot, never an error.
 pub fn collect(wanted: &Wanted) -> Snapshot {
     let mut unseen = Vec::new();
     let mut snapshot = Snapshot {
@@ -60,17 +60,17 @@ pub fn collect(wanted: &Wanted) -> Snapshot {
     snapshot
 }
 
-/// The control group of a process, as it is now.
+/// Returns the current control group of a process.
 pub fn control_group(pid: u32) -> Option<doctor::snapshot::Group> {
     group::read(&format!("/proc/{pid}"), &mut Vec::new())
 }
 
-/// A small file without blanks at its ends; `None` when it is not there or not readable.
+/// Returns a small file's text without blanks at both ends; `None` if missing or not readable.
 fn file(path: impl AsRef<Path>) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// A file that should be there; otherwise the reason is listed.
+/// Returns the text of an expected file; without one the reason is listed.
 fn wanted_file(path: &str, what: &str, unseen: &mut Vec<Unseen>) -> Option<String> {
     match fs::read_to_string(path) {
         Ok(text) => Some(text),
@@ -84,7 +84,8 @@ fn wanted_file(path: &str, what: &str, unseen: &mut Vec<Unseen>) -> Option<Strin
     }
 }
 
-/// An error without its number; the two usual ones in words that the catalogue of names knows.
+/// Returns an error's text without the number; the two usual ones in words from the catalogue of
+/// names.
 fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => return "it is not there".to_owned(),

@@ -16,7 +16,7 @@ use crate::collect::Wanted;
 use doctor::Area;
 use doctor::snapshot::{DatabaseKind, Measures, Snapshot, Unseen};
 
-/// Measures everything and writes it into the snapshot.
+/// Measures everything and stores the figures in the snapshot.
 pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     let mut measures = Measures::default();
     let unseen = &mut snapshot.unseen;
@@ -101,8 +101,8 @@ fn cpu(measures: &mut Measures, unseen: &mut Vec<Unseen>) {
     }
 }
 
-/// A virtual machine may hide the bits that mitigations act through, so that "no difference" says
-/// nothing of the host.
+/// Lists measurements without a meaning in a virtual machine: the bits of the mitigations may be
+/// hidden there, and "no difference" says nothing of the host.
 fn hidden(is_virtual: bool, measures: &Measures, unseen: &mut Vec<Unseen>) {
     let acts = |factor: Option<doctor::snapshot::Factor>| factor.is_some_and(|it| it.low > 1.02);
     if is_virtual && !acts(measures.mitigated) && !acts(measures.ruby_mitigated) {

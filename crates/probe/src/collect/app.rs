@@ -6,7 +6,7 @@ use std::path::Path;
 use super::file;
 use doctor::snapshot::App;
 
-/// Settings of `production.rb` that checks look at.
+/// Settings of `production.rb` examined by checks.
 const PRODUCTION: [&str; 5] = [
     "config.eager_load",
     "config.log_level",
@@ -15,7 +15,7 @@ const PRODUCTION: [&str; 5] = [
     "config.active_record.verbose_query_logs",
 ];
 
-/// Reads the folder; `None` when it holds no Ruby app.
+/// Reads the folder; `None` for a folder without a Ruby app.
 pub fn read(folder: &Path) -> Option<App> {
     let lock = file(folder.join("Gemfile.lock"));
     let puma = file(folder.join("config/puma.rb")).or_else(|| file(folder.join("puma.rb")));
@@ -51,7 +51,7 @@ fn gems(lock: &str) -> BTreeMap<String, String> {
     lock.lines().filter_map(gem).collect()
 }
 
-/// What stands behind a word that begins a line.
+/// Returns the arguments of the first line beginning with `word`, without brackets.
 fn argument<'a>(source: &'a str, word: &str) -> Option<&'a str> {
     source.lines().find_map(|line| {
         let rest = line.trim().strip_prefix(word)?;
@@ -70,7 +70,8 @@ fn number(text: &str) -> Option<u32> {
         .ok()
 }
 
-/// The larger number of `threads least, most`; a name has the number with which it was assigned.
+/// Returns the larger number of `threads least, most`; a name stands for the number assigned to the
+/// name.
 fn threads(source: &str, arguments: &str) -> Option<u32> {
     let most = arguments
         .rsplit_once(", ")
@@ -87,7 +88,7 @@ fn pool(yaml: &str) -> Option<u32> {
     number(value)
 }
 
-/// The value of `name = value`, without its remark.
+/// Returns the value of `name = value`, without a comment.
 fn assigned(source: &str, name: &str) -> Option<String> {
     source.lines().find_map(|line| {
         let value = line.trim().strip_prefix(name)?.trim_start();

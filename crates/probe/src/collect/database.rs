@@ -1,4 +1,4 @@
-//! A database: its settings, counters and a few lists, each by one statement that only reads.
+//! Reads a database: settings, counters and a few lists, each by one statement without writes.
 //!
 //! A statement that the server refuses is listed as not seen; the others are asked all the same.
 
@@ -13,9 +13,9 @@ use database::Kind;
 
 use doctor::snapshot::{Database, DatabaseKind, Unseen};
 
-/// A statement and what its rows are.
+/// A statement and the meaning of the rows.
 struct Question {
-    /// The name of its value or list; of pairs, what they are together.
+    /// Name of the value or list; of pairs, the common name.
     name: &'static str,
     rows: Rows,
     sql: &'static str,
@@ -32,12 +32,12 @@ enum Rows {
     List,
 }
 
-/// More names than this are not kept.
+/// Most names recorded of a list.
 const NAMES_MAX: usize = 50;
 /// Round trips of which the median is taken.
 const ROUND_TRIPS: usize = 20;
 
-/// Reads the database; `None` when it cannot be reached.
+/// Reads the database; `None` if not reachable.
 pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
     let limits = ExplainLimits {
         connect: Duration::from_secs(1),
@@ -100,7 +100,7 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
     Some(database)
 }
 
-/// Its kind and version for people: `mariadb 10.11.14`.
+/// Returns kind and version for people: `mariadb 10.11.14`.
 fn name(database: &Database) -> String {
     let kind = match database.kind {
         DatabaseKind::Mysql => "mysql",
@@ -173,14 +173,14 @@ fn round_trip(server: &mut Catalogue) -> Option<f64> {
     stats::median(&times)
 }
 
-/// Whether the address is a file, a socket, or of this machine.
+/// Whether the address is a file, a socket, or on the same machine.
 fn is_local(url: &str) -> bool {
     host(url).is_some_and(|host| {
         host.is_empty() || host == "localhost" || host == "::1" || host.starts_with("127.")
     })
 }
 
-/// The host of an address, empty for files and sockets; `None` when it is not an address.
+/// Returns the host of an address, empty for files and sockets; `None` for an invalid address.
 fn host(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once(':')?;
     if scheme.starts_with("sqlite") {

@@ -44,7 +44,7 @@ pub(super) fn read(folder: &Path, unseen: &mut Vec<Unseen>) -> Disk {
     disk
 }
 
-/// The folder of sysfs with the settings of a device's queue; a partition has that of its disk.
+/// Returns the folder in sysfs with the settings of a device's queue; a partition has the disk's.
 fn queue_of(device: u64) -> Option<String> {
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let block = format!("/sys/dev/block/{major}:{minor}");
@@ -59,7 +59,7 @@ struct Mount {
     device: String,
 }
 
-/// The mount that holds a path: the longest mount point above it, the last one of those.
+/// Returns the mount of a path: the longest mount point above the path, the last one of equals.
 fn mount_of(mounts: &str, path: &Path) -> Option<Mount> {
     let mut best: Option<(usize, Mount)> = None;
     for line in mounts.lines() {

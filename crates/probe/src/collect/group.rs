@@ -1,11 +1,12 @@
-//! The control group of a process: the tightest limits between it and the root of the hierarchy.
+//! Reads the control group of a process: the tightest limits from the group to the root of the
+//! hierarchy.
 
 use std::path::{Path, PathBuf};
 
 use super::{field, file};
 use doctor::snapshot::{Group, Unseen};
 
-/// Limits of version 1 that mean "none" are near the largest number.
+/// Bytes from which a limit of version 1 means "none", near the largest number.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
 /// Reads the group of the process whose folder of `/proc` is `at`.
@@ -38,7 +39,7 @@ struct Place {
 }
 
 impl Place {
-    /// The folders from the process's group up to the mount, those that are there.
+    /// Returns the existing folders from the process's group up to the mount.
     fn folders(&self) -> Vec<PathBuf> {
         let own = self.mount.join(self.path.trim_start_matches('/'));
         let up = own.ancestors().map(Path::to_path_buf);
@@ -154,7 +155,7 @@ fn of_version_1(cpu: Option<&Place>, memory: Option<&Place>) -> Group {
     group
 }
 
-/// Takes the quota of a folder when it is tighter than what is known.
+/// Takes the quota of a folder if tighter than the known one.
 fn tighten(
     group: &mut Group,
     folder: &Path,

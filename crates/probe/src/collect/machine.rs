@@ -8,7 +8,7 @@ use doctor::snapshot::{Machine, Unseen};
 
 const CPU: &str = "/sys/devices/system/cpu";
 
-/// Kernel settings that checks look at.
+/// Kernel settings examined by checks.
 const SYSCTL: [&str; 14] = [
     "fs.file-max",
     "kernel.numa_balancing",

@@ -1,5 +1,4 @@
-//! A process: how the kernel treats it, its limits, its allocator and what of its environment
-//! matters.
+//! Reads a process: treatment by the kernel, limits, allocator, and part of the environment.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +6,7 @@ use std::fs;
 use super::{count_of_list, field, file, group, reason};
 use doctor::snapshot::{Process, Unseen};
 
-/// Variables by their beginning. Others may hold secrets and are not read.
+/// Beginnings of the names of variables read. Others may hold secrets and are not read.
 const VARIABLES: [&str; 16] = [
     "RUBYOPT",
     "RUBY_",
@@ -27,7 +26,7 @@ const VARIABLES: [&str; 16] = [
     "DISABLE_BOOTSNAP",
 ];
 
-/// Reads the process, or this one in place of what would be started here.
+/// Reads the process, or Hakaru's own in place of an app started here.
 pub(super) fn read(pid: Option<u32>, unseen: &mut Vec<Unseen>) -> Process {
     let at = pid.map_or("/proc/self".to_owned(), |pid| format!("/proc/{pid}"));
     let status = match fs::read_to_string(format!("{at}/status")) {

@@ -1,4 +1,4 @@
-//! The Ruby of the app, asked by a few lines of its own that load nothing of the app.
+//! Queries the app's Ruby by a few lines of code loading nothing of the app.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::{Wanted, reason};
 use doctor::snapshot::{Ruby, Unseen};
 
-/// For a Ruby that is slow to start; it is ended then.
+/// Time after which a slow Ruby is killed.
 const DEADLINE: Duration = Duration::from_secs(5);
 
 const QUESTIONS: &str = r#"
@@ -29,7 +29,7 @@ say["gems_unbuilt", unbuilt.map(&:name).uniq.join(" ")]
 say["tracing", defined?(Coverage) ? true : false]
 "#;
 
-/// The program that is asked: the command's own when it is a Ruby, else the first in `PATH`.
+/// Returns the program to query: the command's own if a Ruby, else the first in `PATH`.
 pub(crate) fn program(command: &[String]) -> &str {
     let first = command.first().map_or("", String::as_str);
     let name = Path::new(first).file_name().unwrap_or_default();

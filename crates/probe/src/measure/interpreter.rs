@@ -1,6 +1,5 @@
-//! A small interpreter with a stack in memory: branches that depend on data, and loads of what was
-//! stored a moment before, which is where mitigations of speculation cost an interpreter such as
-//! Ruby's its time.
+//! A small interpreter with a stack in memory: branches on data, and loads just after the stores,
+//! where mitigations of speculation slow down an interpreter such as Ruby's.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -96,11 +95,11 @@ pub(super) fn time(count: u64) -> f64 {
     begin.elapsed().as_nanos() as f64
 }
 
-/// Turns of a measurement that is neither lost in the clock's grain nor long.
+/// Turns of a measurement, neither lost in the clock's grain nor long.
 pub(super) const TURNS: u64 = 150_000;
 
-/// Work of two threads in the time of one: 2 on two cores that are two. `None` on a machine with
-/// one core.
+/// Returns the work of two threads in the time of one: 2 on two separate cores. `None` on a machine
+/// with one core.
 pub(super) fn two_threads() -> Option<f64> {
     const ROUNDS: usize = 7;
     let cores = std::thread::available_parallelism().ok()?;

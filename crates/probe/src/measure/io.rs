@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::usual;
 
-/// For an end that does not answer.
+/// Longest wait for the other end of a connection.
 const DEADLINE: Duration = Duration::from_secs(2);
 
 /// Nanoseconds for each of `count` calls, the best of five rounds.
@@ -104,8 +104,8 @@ fn round_trips(mut trip: impl FnMut() -> io::Result<()>) -> io::Result<f64> {
     Ok(stats::median(&times).unwrap_or_default())
 }
 
-/// `fdatasync` of 4 KB that are written over, in a file without a name in the folder: the usual
-/// time and the longest.
+/// Measures `fdatasync` of 4 KB overwritten in an unnamed file in the folder: returns the usual and
+/// the longest time, ns.
 pub(super) fn sync(folder: &Path) -> io::Result<(f64, f64)> {
     const TIMES: usize = 40;
     const PAGE: usize = 4096;

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Larger than the caches that a core has for itself.
+/// Bytes beyond the caches of a single core.
 const BYTES: usize = 64 << 20;
 
 /// Bytes read per second, in order; the best of three.

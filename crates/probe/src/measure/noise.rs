@@ -1,4 +1,4 @@
-//! Other load: a loop that does nothing but look at the clock, and what it lost.
+//! Measures other load: a loop only reading the clock, and the time lost.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,12 +10,12 @@ use doctor::snapshot::Noise;
 const LENGTH: Duration = Duration::from_millis(2500);
 /// Longer gaps between two looks at the clock are an interruption.
 const GAP_NS: u128 = 20_000;
-/// The kernel's unit of CPU time in `/proc`, by its interface always 1/100 s.
+/// The kernel's unit of CPU time in `/proc`, always 1/100 s by the interface.
 const TICK_S: f64 = 0.01;
-/// Processes that are named.
+/// Processes named in the result.
 const NAMED: usize = 3;
 
-/// Measures other load; `None` when this process's own counters cannot be read.
+/// Measures other load; `None` without access to the own process's counters.
 pub(super) fn noise() -> Option<Noise> {
     let processes = cpu_by_process();
     let machine = machine_times()?;
@@ -45,7 +45,7 @@ pub(super) fn noise() -> Option<Noise> {
     })
 }
 
-/// Times that another thread took the core from this one.
+/// Returns how many times another thread took the core from the measuring one.
 fn switched() -> Option<u64> {
     let status = fs::read_to_string("/proc/thread-self/status").ok()?;
     let line = status
@@ -54,7 +54,7 @@ fn switched() -> Option<u64> {
     line.trim().parse().ok()
 }
 
-/// Ticks of all cores, and those that the hypervisor took.
+/// Returns the ticks of all cores, and the ticks taken by the hypervisor.
 fn machine_times() -> Option<(u64, u64)> {
     let stat = fs::read_to_string("/proc/stat").ok()?;
     let line = stat.lines().next()?;
@@ -67,7 +67,7 @@ fn machine_times() -> Option<(u64, u64)> {
     Some((ticks.iter().take(8).sum(), *ticks.get(7)?))
 }
 
-/// Name and CPU ticks of each process but this one.
+/// Returns name and CPU ticks of each process but the measuring one.
 fn cpu_by_process() -> HashMap<u32, (String, u64)> {
     let own = std::process::id();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();

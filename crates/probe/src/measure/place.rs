@@ -1,4 +1,4 @@
-//! What the disk of a server's data costs, where that is another than the app's.
+//! Measures the disk of a server's data, if another than the app's.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,19 +8,18 @@ use doctor::snapshot::{Database, DatabaseKind, DiskCosts};
 
 use super::{io, reads};
 
-/// Programs that go to the folder of their data when they start.
+/// Programs changing into the folder of the data when started.
 const SERVERS: [&str; 3] = ["mariadbd", "mysqld", "postgres"];
 
 /// What is known of the disk of a database.
 pub(super) struct Known {
-    /// Costs of another disk than the app's; `None` where it is the same or nothing shows it.
+    /// Costs of another disk than the app's; `None` for the same disk or an unknown one.
     pub(super) costs: Option<DiskCosts>,
     /// What could not be found out, and why.
     pub(super) unseen: Option<String>,
 }
 
-/// Compares the disk of a database with that of the app's folder, and measures it where it is
-/// another.
+/// Compares the disk of a database with the disk of the app's folder, and measures another one.
 pub(super) fn disk(database: &Database, folder: &Path) -> Known {
     let same = |unseen| Known {
         costs: None,
@@ -66,7 +65,7 @@ pub(super) fn disk(database: &Database, folder: &Path) -> Known {
     }
 }
 
-/// The folder as this process reaches it: a server may have another root.
+/// Returns the folder as seen from Hakaru's process: a server may have another root.
 fn of_process(said: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir("/proc").ok()?.flatten();
     let mut processes = entries.map(|entry| entry.path()).filter(|process| {

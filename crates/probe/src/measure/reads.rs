@@ -1,5 +1,4 @@
-//! Reading pages at random from a file without a name: from the kernel's cache, and past it from
-//! the disk itself.
+//! Reads pages at random from an unnamed file: from the kernel's cache, and directly from the disk.
 
 use std::fs;
 use std::io;
@@ -16,7 +15,7 @@ const BYTES: usize = 16 << 20;
 /// A page of InnoDB and of PostgreSQL.
 const UNCACHED: usize = 16 << 10;
 const CACHED: usize = 8 << 10;
-/// Direct reads go to addresses in memory that are multiples of this.
+/// Alignment of buffers for direct reads, bytes.
 const ALIGNED: usize = 4096;
 const TIMES: u64 = 200;
 const DEADLINE: Duration = Duration::from_millis(500);
@@ -25,7 +24,7 @@ const DEADLINE: Duration = Duration::from_millis(500);
 pub(super) struct File(fs::File);
 
 impl File {
-    /// Writes it, for good, so that reading it past the cache waits for no writing.
+    /// Writes the file and syncs, so as not to wait for writes when reading past the cache.
     pub(super) fn make(folder: &Path) -> io::Result<File> {
         let file = tempfile::tempfile_in(folder)?;
         let part = vec![1; 1 << 20];

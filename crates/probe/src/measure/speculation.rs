@@ -1,5 +1,5 @@
-//! What mitigations of speculation and a seccomp filter cost, by the same loop with and without
-//! them.
+//! Measures the cost of speculation mitigations and of a seccomp filter, by the same loop with and
+//! without.
 //!
 //! Both are properties of a thread that its children inherit, and both may stay for good. So each
 //! pair of measurements runs in two fresh threads; nothing outlives them.
@@ -17,7 +17,7 @@ use super::{interpreter, push};
 use crate::collect::command_output;
 use doctor::snapshot::{Factor, Measures, Unseen};
 
-/// For all pairs of one measurement: on a machine that others load, fewer pairs and a wider
+/// Time for all pairs of one measurement: on a machine under load, fewer pairs and a wider
 /// interval, not a longer wait.
 const DEADLINE: Duration = Duration::from_millis(1200);
 /// Pairs of which the median is taken: the interval is the one between the 3rd and the 10th.
@@ -34,7 +34,7 @@ const FEATURES: [libc::c_ulong; 2] = [0, 1];
 /// `PR_SPEC_DISABLE`: the mitigation is on and could be taken back.
 const DISABLE: libc::c_ulong = 4;
 
-/// Switches the mitigations on for this thread. At least one must have worked.
+/// Switches the mitigations on for the calling thread. At least one must have worked.
 fn mitigate() -> io::Result<()> {
     let mut last = Ok(());
     let mut worked = false;
@@ -49,11 +49,10 @@ fn mitigate() -> io::Result<()> {
     if worked { Ok(()) } else { last }
 }
 
-/// Rules in front of the one that matches, as many as in the filter that container engines install
-/// by default.
+/// Rules before the matching one, as many as in the default filter of container engines.
 const RULES: usize = 60;
 
-/// Puts this thread under a filter that allows everything, installed without `SPEC_ALLOW`.
+/// Puts the calling thread under a filter allowing everything, installed without `SPEC_ALLOW`.
 fn filter() -> io::Result<()> {
     const LOAD_NUMBER: u16 = 0x20;
     const JUMP_IF_EQUAL: u16 = 0x15;
@@ -86,7 +85,7 @@ fn filter() -> io::Result<()> {
     }
 }
 
-/// Runs in a thread of its own after `prepare`.
+/// Runs `work` in a separate thread after `prepare`.
 fn in_thread<T: Send>(
     prepare: fn() -> io::Result<()>,
     run: impl FnOnce() -> T + Send,
@@ -125,7 +124,7 @@ fn paired(
     Ok(times)
 }
 
-/// The median of the ratios with its interval; `None` for too few.
+/// Returns the median of the ratios with an interval; `None` for too few.
 fn factor(times: &[(f64, f64)]) -> Option<Factor> {
     let mut ratios: Vec<f64> = times.iter().map(|(off, on)| on / off).collect();
     ratios.sort_by(f64::total_cmp);
@@ -156,7 +155,7 @@ pub(super) struct Filtered {
     pub(super) syscall_ns: Option<f64>,
 }
 
-/// The loop under a filter, and a system call under it, against without.
+/// Measures the loop, and a system call, with a filter and without.
 pub(super) fn filtered() -> Result<Filtered, String> {
     let run = || Some(best_of_three(|| interpreter::time(interpreter::TURNS)));
     let loops = paired(filter, PAIRS, run).map_err(|error| explained(&error))?;
@@ -168,7 +167,7 @@ pub(super) fn filtered() -> Result<Filtered, String> {
     })
 }
 
-/// The same with the app's Ruby: its `while` loop.
+/// Measures the `while` loop of the app's Ruby in the same way.
 pub(super) fn ruby(program: &str, measures: &mut Measures, unseen: &mut Vec<Unseen>) {
     let script = format!(
         "clock = -> {{ Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) }}
@@ -218,7 +217,7 @@ mod tests {
         assert_eq!(factor(&[]), None);
     }
 
-    /// Whether a thread that ended leaves its filter behind would show in this thread's own status.
+    /// A filter left behind by a finished thread would show in the status of the test's own thread.
     #[test]
     fn nothing_stays_behind() {
         let status = || std::fs::read_to_string("/proc/thread-self/status").expect("a status");

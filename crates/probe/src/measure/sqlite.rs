@@ -1,4 +1,4 @@
-//! What a commit of SQLite costs in a folder, in a file of its own that is removed again.
+//! Measures a commit of SQLite in a folder, in a temporary file.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
