@@ -5,15 +5,16 @@ use std::collections::HashMap;
 use crate::profile::{Frame, Location, Profile};
 use crate::table::by_stack;
 
-/// Returns the weight that reached `frame` by each caller, the heaviest first; the empty frame
+/// Returns the weight received by `frame` from each caller, the heaviest first; the empty frame
 /// stands for no caller, the outermost frame. Of recursive calls, the outermost counts.
 pub fn callers(profile: &Profile, frame: &Frame) -> Vec<(Frame, u64)> {
     let neighbour = |stack: &[Location], outermost: usize| stack.get(outermost + 1).copied();
     around(profile, frame, neighbour, false)
 }
 
-/// Weight that `frame` passed on to each method it calls, the heaviest first; the empty frame
-/// stands for its own code. Of a method that calls itself, the innermost call counts.
+/// Returns the weight passed on by `frame` to each called method, the heaviest first; the empty
+/// frame stands for the method's own code. Of a method that calls itself, the innermost call
+/// counts.
 pub fn callees(profile: &Profile, frame: &Frame) -> Vec<(Frame, u64)> {
     let neighbour =
         |stack: &[Location], innermost: usize| innermost.checked_sub(1).map(|index| stack[index]);

@@ -11,7 +11,7 @@ use crate::profile::{Frame, Profile, Sample};
 
 /// Blocks of a profile: enough for bounds at 95 %, each still long beside one sample.
 const BLOCKS: usize = 50;
-/// Drawings; the bounds move by less than a tenth of their width from then on (found by
+/// Random drawings; with more, the bounds move by less than a tenth of the width (found by
 /// experiment).
 const DRAWINGS: usize = 400;
 const SEED: u64 = 0x4841_4b41_5255;
@@ -196,8 +196,8 @@ impl Side {
     }
 }
 
-/// By time; in chance's order where no sample tells its time. One heavy sample of many observations
-/// is taken apart, or it would fill blocks of its own.
+/// Returns the samples in order of time; in random order without times. One heavy sample of many
+/// observations is taken apart, or it would fill blocks of its own.
 fn in_order(profile: &Profile) -> Vec<Sample> {
     const PARTS_MAX: u64 = 1000;
     if profile.samples.iter().any(|sample| sample.at > 0) {

@@ -98,8 +98,8 @@ pub fn states_as_frames(profile: &Profile) -> Profile {
     filtered
 }
 
-/// Whether a frame is of a gem or of Ruby itself: methods in C and builtin ones count with their
-/// caller, so they are none.
+/// Whether a frame belongs to a gem or to Ruby itself. Methods in C and builtin ones count with
+/// their caller, so they do not.
 pub fn is_library(frame: &Frame) -> bool {
     const LIBRARIES: [&str; 6] = [
         "/gems/",

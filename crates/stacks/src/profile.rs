@@ -132,16 +132,16 @@ pub struct Sample {
     pub request: u64,
 }
 
-/// A request that the app told of itself.
+/// A request reported by the app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// As [`Sample::request`] names it.
+    /// Id in [`Sample::request`].
     pub id: u64,
-    /// Its route, such as `GET /cable speak`.
+    /// Route of the request, such as `GET /cable speak`.
     pub route: RouteId,
     /// Nanoseconds since the profile's start.
     pub at: u64,
-    /// Nanoseconds that it took.
+    /// Nanoseconds of the request.
     pub length: u64,
 }
 
@@ -150,7 +150,7 @@ pub struct Request {
 pub struct Cost {
     /// CPU time of the sampler over the CPU time of a core for the same length.
     pub cpu_share: f64,
-    /// Observations that could not be kept.
+    /// Observations dropped.
     pub dropped: u64,
 }
 
@@ -161,26 +161,26 @@ pub struct Profile {
     pub unit: Unit,
     /// Such as `wall`.
     pub mode: String,
-    /// The command that was profiled.
+    /// The profiled command.
     pub command: String,
     /// Nanoseconds between two looks, as asked for.
     pub interval: u64,
-    /// Nanoseconds from the first to the last moment that was watched.
+    /// Nanoseconds from the first to the last observed moment.
     pub duration: u64,
     /// The host's monotonic clock at the start, nanoseconds; 0 when unknown.
     pub begun: u64,
-    /// What it cost.
+    /// Cost of sampling.
     pub cost: Cost,
     /// What was done differently from what was asked, one sentence each.
     pub notes: Vec<String>,
-    /// What the runtime told of itself meanwhile, names with their unit: `gc_major_count`,
+    /// Facts reported by the runtime, each name ending with the unit: `gc_major_count`,
     /// `code_bytes`.
     pub facts: Vec<(String, f64)>,
-    /// The samples, as they came.
+    /// The samples in the order received.
     pub samples: Vec<Sample>,
-    /// Requests that the app told of itself, such as messages of WebSockets.
+    /// Requests reported by the app, such as messages of WebSockets.
     pub requests: Vec<Request>,
-    /// What their ids stand for.
+    /// Frames, stacks, threads and routes by id.
     pub names: Names,
 }
 
@@ -198,7 +198,7 @@ pub struct Names {
 }
 
 impl Profile {
-    /// The id of a frame, which is added if it is new.
+    /// Returns the id of a frame, added if new.
     pub fn frame_id(&mut self, frame: Frame) -> FrameId {
         if let Some(id) = self.names.frame_ids.get(&frame) {
             return *id;
@@ -209,7 +209,7 @@ impl Profile {
         id
     }
 
-    /// The id of a stack, the innermost location first; it is added if it is new.
+    /// Returns the id of a stack, the innermost location first, added if new.
     pub fn stack_id(&mut self, stack: &[Location]) -> StackId {
         if let Some(id) = self.names.stack_ids.get(stack) {
             return *id;
@@ -220,7 +220,7 @@ impl Profile {
         id
     }
 
-    /// The id of a thread, which is added if it is new.
+    /// Returns the id of a thread, added if new.
     pub fn thread_id(&mut self, thread: ThreadOf) -> ThreadId {
         if let Some(id) = self.names.thread_ids.get(&thread) {
             return *id;
@@ -231,7 +231,7 @@ impl Profile {
         id
     }
 
-    /// The id of a route, which is added if it is new.
+    /// Returns the id of a route, added if new.
     pub fn route_id(&mut self, route: &str) -> RouteId {
         if let Some(id) = self.names.route_ids.get(route) {
             return *id;
@@ -242,42 +242,42 @@ impl Profile {
         id
     }
 
-    /// The route of that id.
+    /// Returns the route identified by `id`.
     pub fn route(&self, id: RouteId) -> &str {
         &self.names.routes[id.0 as usize]
     }
 
-    /// All routes of told requests, in the order of their ids.
+    /// Returns all routes of reported requests, ordered by id.
     pub fn routes(&self) -> &[String] {
         &self.names.routes
     }
 
-    /// The frame of that id.
+    /// Returns the frame identified by `id`.
     pub fn frame(&self, id: FrameId) -> &Frame {
         &self.names.frames[id.0 as usize]
     }
 
-    /// The stack of that id, the innermost location first.
+    /// Returns the stack identified by `id`, the innermost location first.
     pub fn stack(&self, id: StackId) -> &[Location] {
         &self.names.stacks[id.0 as usize]
     }
 
-    /// The thread of that id.
+    /// Returns the thread identified by `id`.
     pub fn thread(&self, id: ThreadId) -> ThreadOf {
         self.names.threads[id.0 as usize]
     }
 
-    /// All frames, in the order of their ids.
+    /// Returns all frames, ordered by id.
     pub fn frames(&self) -> &[Frame] {
         &self.names.frames
     }
 
-    /// All stacks, in the order of their ids.
+    /// Returns all stacks, ordered by id.
     pub fn stacks(&self) -> impl ExactSizeIterator<Item = &[Location]> {
         self.names.stacks.iter().map(AsRef::as_ref)
     }
 
-    /// All threads, in the order of their ids.
+    /// Returns all threads, ordered by id.
     pub fn threads(&self) -> &[ThreadOf] {
         &self.names.threads
     }
@@ -328,7 +328,7 @@ impl Profile {
         self.requests.extend(moved);
     }
 
-    /// Adds the samples of another profile, as those of further processes or of a repeated run. The
+    /// Adds the samples of another profile, such as another process's or a repeated run's. The
     /// durations are added: shares of the sum are then shares of both.
     pub fn merge(&mut self, other: &Profile) {
         let frames: Vec<FrameId> = other

@@ -1,8 +1,8 @@
-//! What a wait was for, told by the frames that the thread was inside of.
+//! Reasons of waits, from the frames around.
 
 use crate::profile::{Frame, State};
 
-/// Methods that wait for a connection of a pool; their own lock or condition is inside.
+/// Methods waiting for a connection of a pool; a lock or condition of the pool's own is inside.
 const POOLS: [&str; 6] = [
     "ConnectionPool#checkout",
     "ConnectionPool#with",
@@ -22,7 +22,7 @@ const DATABASES: [&str; 6] = [
     "SQLite3::",
 ];
 
-/// Classes whose methods wait for another thread, and the methods by which they do.
+/// Classes with methods waiting for another thread, and the names of the methods.
 const LOCKS: [(&str, &[&str]); 6] = [
     ("Mutex", &["lock", "synchronize", "sleep"]),
     (
@@ -41,10 +41,10 @@ const LOCKS: [(&str, &[&str]); 6] = [
     ("Thread", &["join", "value"]),
 ];
 
-/// Frames looked at from the innermost: between a driver's method and the wait inside it lie few.
+/// Frames examined from the innermost: few lie between a driver's method and the wait inside.
 const LOOK_AT: usize = 24;
 
-/// Names a wait off the GVL by its stack, the innermost frame first.
+/// Returns the state of a wait off the GVL by the stack, the innermost frame first.
 pub fn wait_of<'a>(stack: impl Iterator<Item = &'a Frame>) -> State {
     let mut innermost = None;
     for (depth, frame) in stack.take(LOOK_AT).enumerate() {
@@ -65,8 +65,8 @@ pub fn wait_of<'a>(stack: impl Iterator<Item = &'a Frame>) -> State {
     innermost.unwrap_or(State::Io)
 }
 
-/// `Mysql2::Client` is of `Mysql2::Client#query`; a class that ends in `::` stands for all inside
-/// it.
+/// Whether a method belongs to a class: `Mysql2::Client#query` does to `Mysql2::Client`; a class
+/// name ending in `::` stands for all inside.
 fn is_of(name: &str, class: &str) -> bool {
     name.strip_prefix(class)
         .is_some_and(|rest| class.ends_with("::") || rest.starts_with(['#', '.', ':']))

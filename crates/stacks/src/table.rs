@@ -1,4 +1,4 @@
-//! Tables by frame: how much of a profile a method holds, with and without what it calls.
+//! Tables by frame: the weight of each method in a profile, with and without called methods.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,9 +9,9 @@ use crate::profile::{Frame, FrameId, Profile, State};
 pub struct Row {
     /// The method.
     pub frame: Frame,
-    /// The line of it that holds most, 0 when unknown.
+    /// The method's line with most weight, 0 when unknown.
     pub hot_line: u32,
-    /// What it holds, in the profile's unit.
+    /// Weight in the profile's unit.
     pub weight: u64,
     /// Memory, in profiles of objects.
     pub bytes: u64,
@@ -22,9 +22,9 @@ pub struct Row {
 /// Both tables, the heaviest rows first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// A method and nothing it calls. Adds up to the whole profile.
+    /// Weight of each method without called ones. Adds up to the whole profile.
     pub exclusive: Vec<Row>,
-    /// A method and all it calls; a method that calls itself counts once.
+    /// Weight of each method with called ones; recursive calls count once.
     pub inclusive: Vec<Row>,
 }
 
@@ -71,7 +71,7 @@ pub fn states(profile: &Profile) -> Vec<(State, u64)> {
         .collect()
 }
 
-/// Weight and bytes of each stack: walking a stack once is enough, however many samples saw it.
+/// Returns weight and bytes of each stack: one walk per stack is enough, however many samples.
 pub(crate) fn by_stack(profile: &Profile) -> Vec<(crate::StackId, u64, u64)> {
     let mut sums = vec![(0u64, 0u64); profile.stacks().len()];
     for sample in &profile.samples {

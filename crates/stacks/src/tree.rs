@@ -1,4 +1,4 @@
-//! Stacks that begin alike, folded into one tree: what a flame graph draws.
+//! Stacks with common beginnings, folded into one tree for a flame graph.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,20 @@ use crate::table::by_stack;
 /// The tree; node 0 is the root, which stands for the whole profile and has no frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// All nodes, each after its parent.
+    /// All nodes, parents before children.
     pub nodes: Vec<Node>,
 }
 
-/// A method as called from its parent.
+/// A method in the context of a parent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// The method; none for the root.
     pub frame: Option<FrameId>,
-    /// Weight of the method and all it calls from here.
+    /// Weight of the method and all called ones.
     pub weight: u64,
-    /// Of that, the method's own.
+    /// Weight of the method's own code, a part of `weight`.
     pub own: u64,
-    /// What it calls, the heaviest first.
+    /// Called methods, the heaviest first.
     pub children: Vec<usize>,
 }
 
@@ -38,7 +38,7 @@ impl Tree {
         })
     }
 
-    /// Folds it from the innermost frame on: below each method those that call it.
+    /// Folds the profile from the innermost frame on: below each method come the callers.
     pub fn inverted(profile: &Profile) -> Tree {
         fold(profile, |profile, stack| {
             profile

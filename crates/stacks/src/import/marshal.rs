@@ -143,8 +143,8 @@ impl Reader<'_> {
         (count <= self.rest.len()).then_some(count)
     }
 
-    /// One byte for small numbers, otherwise how many bytes follow, negative numbers by their
-    /// complement.
+    /// Reads one byte for small numbers, otherwise the count of the following bytes, negative
+    /// numbers as complement.
     fn fixnum(&mut self) -> Option<i64> {
         let first = self.byte()? as i8;
         Some(match first {
