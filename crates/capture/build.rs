@@ -1,5 +1,5 @@
-//! Builds the agent into a target folder of its own, so that one `cargo build` makes the program
-//! with the agent inside. (Artifact dependencies, which would do this, are not stable in cargo.)
+//! Builds the agent into a separate target folder: one `cargo build` builds the program with the
+//! agent inside. (Artifact dependencies, which would do this, are not stable in cargo.)
 
 use std::env;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ fn main() {
             build.env_remove(&name);
         }
     }
-    // The linker is: one that links for another machine, or for an older C library, is the agent's too.
+    // The linker is: one for another machine, or for an older C library, is the agent's too.
     if let Some(linker) = env::var_os("RUSTC_LINKER") {
         build.env(linker_variable(&target), linker);
     }

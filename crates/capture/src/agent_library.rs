@@ -18,8 +18,8 @@ const BOOT_NAME: &str = "hakaru_boot.rb";
 /// `RUBYOPT`.
 ///
 /// # Errors
-/// When the folder cannot be made, is not ours alone or holds the files already, or its path holds a
-/// space: `RUBYOPT`, which will name the file, is split at spaces.
+/// When the folder cannot be created, is not private or holds the files already, or the folder's
+/// path has a space: `RUBYOPT`, which will name the file, is split at spaces.
 pub fn unpack_agent(folder: &Path) -> io::Result<PathBuf> {
     if folder.to_string_lossy().contains(char::is_whitespace) {
         return Err(io::Error::new(
@@ -45,7 +45,7 @@ pub fn unpack_agent(folder: &Path) -> io::Result<PathBuf> {
     Ok(boot)
 }
 
-/// A file or link that somebody put there is neither overwritten nor followed.
+/// Writes a new private file: a file or link already there is neither overwritten nor followed.
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = fs::OpenOptions::new()
         .write(true)

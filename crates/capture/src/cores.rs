@@ -18,7 +18,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::host::parse::{self, CpuTicks};
 
-/// Time between two probes of a core: ten of them fall into 0.2 s.
+/// Time between two probes of a core: 0.2 s have room for ten.
 const EVERY: Duration = Duration::from_millis(20);
 /// Steps of a try. They take 25 µs on a core of 3 GHz: long beside reading a clock (0.5 µs), short
 /// beside [`EVERY`].
@@ -33,7 +33,7 @@ const WORDS: usize = 2_048;
 /// Probes of a core stored until read: a minute's.
 const TRIES_MAX: usize = 3_000;
 
-/// Probes each core available to this process, fifty times a second, until dropped.
+/// Probes each core available to the process, fifty times a second, until dropped.
 #[derive(Debug)]
 pub struct CoreWatch {
     over: Arc<AtomicBool>,
@@ -79,8 +79,8 @@ impl CoreWatch {
         }
     }
 
-    /// Returns the mean time of a probe since the last call, the cores weighted by their use.
-    /// `None` without a probe. Comparable only with the pace of another time on the same host.
+    /// Returns the mean time of a probe since the last call, the cores weighted by use; `None`
+    /// without a probe. Comparable only with the pace of another time on the same host.
     pub fn pace(&mut self) -> Option<Nanos> {
         let now = ticks(&self.stat);
         let before = std::mem::replace(&mut self.ticks, now);
@@ -162,9 +162,9 @@ fn tried(words: &[u64]) -> Nanos {
     Nanos(cpu_clock().0.saturating_sub(before.0))
 }
 
-/// Steps that do not wait for each other, so that they keep the core's units busy as programs do: a
-/// neighbour hardly slows a chain of steps of which each needs the last one's result (its time went
-/// along with that of a Ruby program with r = 0.4, this one's with 0.7 to 0.8).
+/// Runs independent steps, to keep the core's units busy as programs do. A neighbour hardly slows a
+/// chain of steps of which each needs the last one's result (its time went along with that of a
+/// Ruby program with r = 0.4, this one's with 0.7 to 0.8).
 fn work(words: &[u64], steps: u32) -> u64 {
     let [mut a, mut b, mut c, mut d, mut e] = [1u64, 2, 3, 4, 5];
     let word = |at: usize| words[at % WORDS];

@@ -43,7 +43,7 @@ pub struct WatchTimes {
 /// What the server said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// The facts; statements are named by their texts here.
+    /// The facts; statements are named by text at first.
     pub facts: DatabaseFacts,
     /// The statements in the server's spelling, without literals.
     pub texts: Vec<(TextId, String)>,
@@ -221,7 +221,7 @@ fn plus(a: &StatementFacts, b: &StatementFacts) -> StatementFacts {
     joined(a, b, u64::saturating_add)
 }
 
-/// Counters that were reset in between count as nothing.
+/// Returns the difference of two readings; counters reset in between count as nothing.
 fn minus(a: &StatementFacts, b: &StatementFacts) -> StatementFacts {
     joined(a, b, u64::saturating_sub)
 }

@@ -3,7 +3,8 @@
 //! What is sent, and what not:
 //! - only a single SELECT that locks nothing and writes nowhere ([`statement::Statement`] decides),
 //!   behind EXPLAIN, which plans and does not run it, in a session set to read only;
-//! - with the literals of one execution, which stay in memory: neither results nor errors repeat them.
+//! - with the literals of one execution, which stay in memory: neither results nor errors repeat
+//!   them.
 //!
 //! Where the statement has placeholders, a plan that fits any value is asked for: SQLite plans with
 //! them unbound, PostgreSQL 16 and later has `GENERIC_PLAN`; elsewhere `'1'` stands for each, since
@@ -146,8 +147,8 @@ struct TableName {
 struct Step {
     table: TableName,
     access: Access,
-    /// `None` where the database does not tell, and where it tells something else: then it is all
-    /// rows of a full scan and unknown otherwise.
+    /// Rows of the step; `None` where the database reports none, or something else: then all rows
+    /// of a full scan, and unknown otherwise.
     rows: Option<u64>,
     sorts: bool,
 }

@@ -144,7 +144,7 @@ impl HostSampler {
         parse::pressure(&text)
     }
 
-    /// Returns a file's text, empty where unreadable: not every kernel and container shows it.
+    /// Returns a file's text, empty if unreadable: not every kernel and container has all files.
     fn text(&self, name: &str) -> String {
         fs::read_to_string(self.proc.join(name)).unwrap_or_default()
     }
@@ -205,8 +205,8 @@ impl HostSampler {
         })
     }
 
-    /// Follows the children not yet followed, and returns them. The kernel lists them by the thread
-    /// that forked.
+    /// Follows the children not yet followed, and returns the new ones. The kernel lists them by
+    /// the thread that forked.
     fn adopt_children(&mut self, pid: u32, role: ProcessRole) -> Vec<u32> {
         let mut found = Vec::new();
         let Ok(tasks) = fs::read_dir(self.proc.join(pid.to_string()).join("task")) else {

@@ -1,4 +1,4 @@
-//! Processes of this host: all of them, or by name.
+//! Processes of the host: all, or by name.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ pub struct ProcessUse {
     pub rss: u64,
 }
 
-/// Returns all running processes of this host. One file a process is read, and one more of those
+/// Returns all running processes of the host. One file a process is read, and one more of those
 /// with memory.
 pub fn all_processes() -> Vec<ProcessUse> {
     let tick = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
@@ -47,8 +47,8 @@ pub fn all_processes() -> Vec<ProcessUse> {
     pids.filter_map(use_of).collect()
 }
 
-/// Returns the number of connections opened by this host since boot (`ActiveOpens` of
-/// `/proc/net/snmp`); `None` where the kernel has no counter.
+/// Returns the number of connections opened by the host since boot (`ActiveOpens` of
+/// `/proc/net/snmp`); `None` without a counter in the kernel.
 pub fn connections_opened() -> Option<u64> {
     parse::active_opens(&fs::read_to_string("/proc/net/snmp").ok()?)
 }

@@ -75,8 +75,8 @@ impl ProfileCollector {
             .unwrap_or(0)
     }
 
-    /// Totals of a process only grow, but a process may be sampled several times: each has its own
-    /// start.
+    /// Adds totals of a process. They only grow, but a process may be sampled several times: each
+    /// has its own start.
     fn add_totals(&mut self, pid: u32, totals: ProfileTotals) {
         let all = self.totals.entry(pid).or_default();
         match all.iter_mut().find(|known| known.started == totals.started) {

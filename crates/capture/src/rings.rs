@@ -1,4 +1,4 @@
-//! Reads the agents' rings while the app runs and turns their records into facts.
+//! Reads the agents' rings while the app runs and turns the records into facts.
 //!
 //! Flow: [`Rings::poll`] looks for new ring files, drains those that are open, and forgets those
 //! whose producer is gone. What a record names by hash (texts) may come after it or through another
@@ -90,7 +90,7 @@ pub struct ServerFacts {
 }
 
 impl Rings {
-    /// Watches `folder`, a folder of this run alone.
+    /// Watches `folder`, used by one run alone.
     pub fn new(folder: &Path) -> Rings {
         Rings {
             folder: folder.to_owned(),
@@ -147,7 +147,7 @@ impl Rings {
         })
     }
 
-    /// One statement with its literals for each digest. For EXPLAIN; not to be stored.
+    /// Returns one statement with literals for each digest. For EXPLAIN; not to be stored.
     pub fn samples(&self) -> &HashMap<TextId, String> {
         &self.samples
     }

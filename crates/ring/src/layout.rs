@@ -13,7 +13,7 @@ pub const CAPACITY_BYTES_MAX: usize = 64 << 20;
 
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"HAKARURB");
 
-/// One page, so that the data area is page-aligned.
+/// Bytes of the header: one page, to align the data area to pages.
 pub(crate) const HEADER_BYTES: usize = 4096;
 
 /// Length and kind stand before each record, and every record starts at a multiple of eight.
@@ -24,7 +24,7 @@ pub(crate) const FRAME_BYTES: usize = 8;
 #[repr(C)]
 pub(crate) struct Header {
     /// Written once by the producer, `magic` last and with `Release`: who reads the right magic
-    /// with `Acquire` sees the rest of this group.
+    /// with `Acquire` reads the rest of the group.
     pub magic: AtomicU64,
     pub version: AtomicU32,
     pub pid: AtomicU32,
@@ -50,7 +50,7 @@ pub(crate) struct Header {
 
 const _: () = assert!(size_of::<Header>() <= HEADER_BYTES);
 
-/// Bytes a payload of that length takes in the ring.
+/// Returns the bytes taken by a payload in the ring, frame included.
 pub(crate) fn framed_bytes(payload_bytes: usize) -> usize {
     (FRAME_BYTES + payload_bytes).next_multiple_of(8)
 }

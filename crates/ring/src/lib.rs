@@ -1,4 +1,4 @@
-//! The shared-memory format that the agent writes and capture reads, versioned.
+//! The shared-memory format between agent and capture, versioned.
 //!
 //! One ring has one producer (a native thread inside the app) and one consumer (capture). It is a
 //! file that both sides map: a header of one page, then `capacity` bytes used in a circle. A record

@@ -1,4 +1,4 @@
-//! What the sampler tells: frames and stacks once by their hashes, then samples that name them.
+//! Records of the sampler: frames and stacks once by hash, then samples with references.
 
 use crate::record::{Bytes, put};
 
@@ -16,7 +16,7 @@ pub enum ProfileRecord {
         /// Source file; empty for methods in C.
         file: String,
     },
-    /// A stack: id of each frame and the line in it, the innermost first.
+    /// A stack: id and line of each frame, the innermost first.
     Stack {
         /// Hash of what follows.
         id: u64,
@@ -25,22 +25,22 @@ pub enum ProfileRecord {
     },
     /// What was seen.
     Sample(SampleRecord),
-    /// How the sampler itself fares, about once a second and at its end.
+    /// Counters of the sampler itself, about once a second and at the end.
     Totals(ProfileTotals),
     /// Calls of a counted method: lines with caller, calls and repeats, with tabs between.
     Counted(String),
-    /// What the runtime is at: a name with its unit, a tab, a number. A later one replaces an
-    /// earlier one.
+    /// A fact about the runtime: name with unit, a tab, a number. A later one replaces an earlier
+    /// one.
     Fact(String),
-    /// A request that no load generator sent: a message of a WebSocket, or what an app itself calls
-    /// a request.
+    /// A request without a load generator: a message of a WebSocket, or a unit of work the app
+    /// itself calls a request.
     Request(ToldRequest),
 }
 
-/// A request that the app told of.
+/// A request reported by the app.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToldRequest {
-    /// As the samples name it.
+    /// Id in the samples.
     pub id: u64,
     /// Monotonic nanoseconds.
     pub start: u64,
@@ -77,7 +77,7 @@ pub struct SampleRecord {
     pub tid: u32,
     /// Nanoseconds, or objects.
     pub weight: u64,
-    /// Bytes of these objects.
+    /// Bytes of the objects.
     pub bytes: u64,
     /// Observations.
     pub count: u32,
@@ -87,7 +87,7 @@ pub struct SampleRecord {
     pub request: u64,
 }
 
-/// How the sampler fares, summed since its start in this process.
+/// Counters of the sampler, summed since the start in the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProfileTotals {
     /// Monotonic nanoseconds of the start.
@@ -96,11 +96,11 @@ pub struct ProfileTotals {
     pub now: u64,
     /// CPU nanoseconds the sampler took.
     pub cost: u64,
-    /// Observations that could not be kept.
+    /// Observations dropped.
     pub dropped: u64,
-    /// Nanoseconds between two looks now; more than asked for when it had to slow down.
+    /// Nanoseconds between two ticks now; more than requested if slowed down.
     pub interval: u64,
-    /// Threads that were never seen because too many lived at once.
+    /// Threads never sampled because too many lived at once.
     pub unseen: u64,
 }
 
@@ -113,7 +113,7 @@ const KIND_FACT: u16 = 105;
 const KIND_REQUEST: u16 = 106;
 
 impl ProfileRecord {
-    /// Writes it into `out`, emptied first, and answers its kind.
+    /// Writes the record into `out`, emptied first, and returns the record's kind.
     pub fn encode(&self, out: &mut Vec<u8>) -> u16 {
         out.clear();
         match self {

@@ -25,11 +25,11 @@ pub struct Reader {
 /// Why a ring cannot be read.
 #[derive(Debug)]
 pub enum ReadError {
-    /// The producer has not finished making it; try again later.
+    /// The ring is still being created by the producer; try again later.
     NotReady,
     /// Made by an agent of another version.
     Version(u32),
-    /// Its contents make no sense.
+    /// The ring has invalid contents.
     Corrupt(&'static str),
     /// The operating system refused.
     Io(io::Error),
@@ -94,8 +94,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Hands every complete record to `each` as kind and payload, and frees their space. Answers
-    /// how many there were.
+    /// Passes every complete record to `each` as kind and payload, frees the space, and returns the
+    /// number of records. Answers how many there were.
     ///
     /// # Errors
     /// `Corrupt` when a frame makes no sense; what was there is then skipped.
@@ -144,7 +144,7 @@ impl Reader {
         self.header().tid.load(Relaxed)
     }
 
-    /// Whether the producer has said that it will write no more.
+    /// Whether the producer has announced the end of writing.
     pub fn is_closed(&self) -> bool {
         self.header().closed.load(Acquire) == 1
     }
@@ -154,7 +154,7 @@ impl Reader {
         self.header().dropped.load(Relaxed)
     }
 
-    /// Requests, GVL events and statements that the producer has seen.
+    /// Returns the producer's counts of requests, GVL events and statements.
     pub fn counts(&self) -> (u64, u64, u64) {
         let header = self.header();
         (

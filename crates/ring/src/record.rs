@@ -8,20 +8,20 @@ use crate::request::{KIND_REQUEST, RequestRecord};
 pub enum Record {
     /// A request was handled.
     Request(RequestRecord),
-    /// A text that other records name by its hash.
+    /// A text for other records to refer to by hash.
     Text {
-        /// What it is used for.
+        /// Use of the text.
         kind: TextKind,
-        /// Its FNV-1a hash.
+        /// FNV-1a hash of the text.
         id: u64,
         /// The text.
         text: String,
     },
-    /// The process introduces itself; first record of its first ring.
+    /// Facts about the process; first record of a process's first ring.
     Hello(Hello),
     /// Something the agent could not do, one sentence.
     Trouble(String),
-    /// What the process says of its settings.
+    /// Settings reported by the process.
     Settings(Vec<(String, String)>),
     /// Ruby's counters and the server's, about once a second.
     Runtime(RuntimeRecord),
@@ -38,7 +38,7 @@ pub enum TextKind {
     Digest,
     /// A source line.
     Site,
-    /// One statement with its literals, named by its digest's hash. For EXPLAIN; never stored.
+    /// One statement with literals, identified by the digest's hash. For EXPLAIN; never stored.
     Sample,
     /// The URL of the app's database, password included. For EXPLAIN; never stored.
     Database,
@@ -46,7 +46,7 @@ pub enum TextKind {
     Name,
 }
 
-/// What a process says of itself and of the agent's cost in it.
+/// Facts about a process and the agent's cost there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
     /// `ruby_description`.
@@ -69,21 +69,21 @@ pub struct Hello {
     pub cost_statement_ns: u32,
 }
 
-/// Counters of one process since it started; see `recording::RuntimeSample` for the meaning of each
-/// field.
+/// Counters of one process since the process's start; see `recording::RuntimeSample` for the
+/// meaning of each field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeRecord {
     /// Monotonic nanoseconds.
     pub at: u64,
-    /// Collections, of these major, nanoseconds spent, objects alive.
+    /// Collections, major collections, nanoseconds spent, objects alive.
     pub gc: [u64; 4],
     /// What the last collection was for.
     pub gc_cause: String,
     /// Methods compiled, bytes of code, nanoseconds spent, code thrown away; `None` without a
     /// compiler.
     pub jit: Option<[u64; 4]>,
-    /// Threads of the server with a request, and requests that wait for one; `None` when it does
-    /// not tell.
+    /// Threads of the server with a request, and requests waiting for a thread; `None` if not
+    /// reported.
     pub server: Option<[u32; 2]>,
 }
 
@@ -122,7 +122,7 @@ impl Record {
         Some(record)
     }
 
-    /// Writes a text record into `out`, emptied first, and answers its kind.
+    /// Writes a text record into `out`, emptied first, and returns the record's kind.
     pub fn encode_text(kind: TextKind, id: u64, text: &[u8], out: &mut Vec<u8>) -> u16 {
         out.clear();
         put(out, kind as u64);
@@ -131,7 +131,7 @@ impl Record {
         KIND_TEXT
     }
 
-    /// Writes a trouble record into `out`, emptied first, and answers its kind.
+    /// Writes an error record into `out`, emptied first, and returns the record's kind.
     pub fn encode_trouble(text: &str, out: &mut Vec<u8>) -> u16 {
         out.clear();
         out.extend_from_slice(text.as_bytes());
@@ -139,7 +139,7 @@ impl Record {
     }
 
     /// Writes settings (a line each, name and value with a tab between) into `out`, emptied first,
-    /// and answers their kind.
+    /// and returns the record's kind.
     pub fn encode_settings(lines: &[u8], out: &mut Vec<u8>) -> u16 {
         out.clear();
         out.extend_from_slice(lines);
@@ -156,7 +156,7 @@ fn settings(lines: &str) -> Vec<(String, String)> {
 }
 
 impl RuntimeRecord {
-    /// Writes it into `out`, emptied first, and answers its kind.
+    /// Writes the record into `out`, emptied first, and returns the record's kind.
     pub fn encode(&self, out: &mut Vec<u8>) -> u16 {
         out.clear();
         put(out, self.at);
@@ -189,7 +189,7 @@ impl RuntimeRecord {
 }
 
 impl Hello {
-    /// Writes it into `out`, emptied first, and answers its kind.
+    /// Writes the record into `out`, emptied first, and returns the record's kind.
     pub fn encode(&self, out: &mut Vec<u8>) -> u16 {
         out.clear();
         for number in [

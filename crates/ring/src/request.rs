@@ -41,9 +41,9 @@ pub struct RequestRecord {
 /// What one kind of act at one source line cost the request; see `recording::Act`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ActRecord {
-    /// As `recording::ActKind` numbers them.
+    /// Number of the kind in `recording::ActKind`.
     pub kind: u8,
-    /// Hash of its name's text, 0 without one.
+    /// Hash of the name's text, 0 without a name.
     pub what: u64,
     /// Hash of the source line's text, 0 when not told.
     pub site: u64,
@@ -66,11 +66,11 @@ pub struct SqlRecord {
     pub rows: u64,
     /// Nanoseconds inside the calls.
     pub time: u64,
-    /// Of these, waiting for the GVL.
+    /// Nanoseconds of `time` waiting for the GVL.
     pub gvl_wait: u64,
 }
 
-/// A handled request as its producer holds it, lists where they lie; the fields are
+/// A handled request in the producer's memory, with borrowed lists; the fields are
 /// [`RequestRecord`]'s.
 ///
 /// It is written once for every request of the app: most of them have no lists, and then nothing is
@@ -106,7 +106,7 @@ const SAMPLE_SHIFT: u32 = 32;
 const ACTS_SHIFT: u32 = 40;
 
 impl RequestView<'_> {
-    /// Writes it into the ring, lists by way of `scratch`; `false` when there was no room.
+    /// Writes the request into the ring, lists by way of `scratch`; `false` without room.
     pub fn push(&self, ring: &mut Writer, scratch: &mut Vec<u8>) -> bool {
         scratch.clear();
         if self.has_lists() {
@@ -116,7 +116,7 @@ impl RequestView<'_> {
         ring.push_pieces(KIND_REQUEST, self.used(&head), scratch)
     }
 
-    /// Writes it into `out`, emptied first, and answers its kind.
+    /// Writes the request into `out`, emptied first, and returns the record's kind.
     pub fn encode(&self, out: &mut Vec<u8>) -> u16 {
         out.clear();
         out.extend_from_slice(self.used(&self.head()));
@@ -184,7 +184,7 @@ impl RequestView<'_> {
 }
 
 impl RequestRecord {
-    /// What its producer would have held.
+    /// Returns the view of the record, as in the producer's memory.
     pub fn view(&self) -> RequestView<'_> {
         RequestView {
             id: self.id,
@@ -251,10 +251,10 @@ impl RequestRecord {
     }
 }
 
-/// A burst's length shares a word with its kind.
+/// Mask of a burst's length, in one word with the kind.
 const BURST_NANOS: u64 = (1 << 56) - 1;
 
-/// Writes them at once: a growing vector asks for room at each of its pieces.
+/// Appends numbers at once: a growing vector asks for room at each piece.
 fn put_all<const N: usize>(out: &mut Vec<u8>, numbers: &[u64; N]) {
     let bytes = numbers.map(u64::to_le_bytes);
     out.extend_from_slice(bytes.as_flattened());

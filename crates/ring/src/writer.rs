@@ -17,7 +17,7 @@ use crate::layout::{
 /// Where a ring is to be made.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Folder that capture watches.
+    /// Folder watched by capture.
     pub folder: PathBuf,
     /// The producer's process.
     pub pid: u32,
@@ -33,7 +33,7 @@ pub struct Place {
 pub struct Writer {
     base: NonNull<u8>,
     capacity: usize,
-    /// Copies of what only this side writes, and the last `tail` seen.
+    /// Copies of fields written only by the producer, and the last `tail` read.
     head: u64,
     tail_seen: u64,
 }
@@ -43,7 +43,7 @@ pub struct Writer {
 unsafe impl Send for Writer {}
 
 impl Writer {
-    /// Makes the file (mode 0600), reserves its space, and maps it.
+    /// Creates the file (mode 0600), reserves space for the ring, and maps the file.
     ///
     /// # Errors
     /// Whatever the file system says; `StorageFull` when the folder has no room, which is found out
@@ -100,7 +100,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Appends one record, or counts it as dropped and answers `false` when there is no room.
+    /// Appends one record; without room, counts the record as dropped and returns `false`.
     pub fn push(&mut self, kind: u16, payload: &[u8]) -> bool {
         self.push_pieces(kind, payload, &[])
     }
@@ -134,7 +134,7 @@ impl Writer {
         dropped.store(dropped.load(Relaxed) + 1, Relaxed);
     }
 
-    /// Adds to the counters that say what this thread has done: requests, GVL events, statements.
+    /// Adds to the thread's counters: requests, GVL events, statements.
     pub fn count(&mut self, requests: u64, events: u64, statements: u64) {
         let header = self.header();
         // Only this thread writes them, so load and store need not be one step.

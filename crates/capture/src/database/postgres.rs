@@ -7,7 +7,7 @@ use recording::StatementFacts;
 use super::{Readable, Reading, StatementRow, refused};
 pub(super) use crate::explain::postgres::Postgres;
 
-/// Sizes come in bytes, whatever unit the server counts them in.
+/// Query for settings, with sizes in bytes, whatever unit the server counts in.
 const SETTINGS: &str = "SELECT name,
         CASE unit WHEN '8kB' THEN (setting::bigint * 8192)::text
                   WHEN 'kB' THEN (setting::bigint * 1024)::text
@@ -45,7 +45,7 @@ const STATEMENTS: &str = "SELECT userid::text || '/' || queryid::text, query, ca
     WHERE dbid = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())
     ORDER BY total_exec_time DESC LIMIT 2000";
 
-/// `undefined_table`: the extension was never created in this database.
+/// `undefined_table`: the extension was never created in the database.
 const NOT_CREATED: &str = "42P01";
 
 impl Readable for Postgres {

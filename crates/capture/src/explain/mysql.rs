@@ -248,7 +248,7 @@ mod tests {
         }
     }
 
-    /// A line as the client prints it: table, type, key, rows, Extra.
+    /// Checks a line in the client's layout: table, type, key, rows, Extra.
     fn check(table: &str, how: &str, key: &str, extra: &str, expected: Option<(Access, bool)>) {
         let given = |text: &str| (text != "NULL").then(|| text.to_owned());
         let line = Line {

@@ -69,8 +69,8 @@ impl Postgres {
         serde_json::from_str(&plan.0).map_err(|_| SkipReason::Unreadable)
     }
 
-    /// Lengths are those that ANALYZE found. They are of the values as stored, so compressed and
-    /// moved out of line; a long one may be longer than said here.
+    /// Reads large columns, with lengths found by ANALYZE. They are of the values as stored, so
+    /// compressed and moved out of line; a long one may be longer than said here.
     fn read_large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, Error> {
         let rows = self.client.query(
             "SELECT a.attname::text, a.atttypid = 'bytea'::regtype, coalesce(s.avg_width, 0)
@@ -173,7 +173,7 @@ impl Server for Postgres {
     }
 }
 
-/// A value of type json, as its text.
+/// The text of a value of type json.
 struct Json(String);
 
 impl<'a> ::postgres::types::FromSql<'a> for Json {
@@ -192,7 +192,7 @@ fn refused(error: Error) -> SkipReason {
     SkipReason::Refused(code.unwrap_or_else(|| "driver".to_owned()))
 }
 
-/// Connects; `None` when that takes longer. The driver's own limit ends with TCP's handshake, so
+/// Connects; `None` after too long a time. The driver's own limit ends with TCP's handshake, so
 /// that a server which accepts and is silent would be waited for without end; the thread that waits
 /// for it ends with this process.
 fn in_time(config: Config, longest: Duration) -> Option<Result<Client, Error>> {
@@ -275,7 +275,8 @@ fn step(node: &Value) -> Option<Step> {
     })
 }
 
-/// A bitmap heap scan's index stands at the scan below it, or several of them below an AND or OR.
+/// Returns the first index of a scan: a bitmap heap scan's index stands at a child, or at several
+/// below an AND or OR.
 fn first_index(node: &Value, depth_left: usize) -> Option<String> {
     if depth_left == 0 {
         return None;

@@ -46,7 +46,7 @@ impl Sqlite {
 }
 
 impl Server for Sqlite {
-    /// Without a version: what is linked into this program is not what the app uses.
+    /// Returns a name without a version: the SQLite linked here is not the app's.
     fn describe(&mut self) -> String {
         "sqlite".to_owned()
     }
@@ -86,8 +86,8 @@ impl Server for Sqlite {
 }
 
 impl Sqlite {
-    /// A type says little here, so the values are looked at: `length` of a value reads its header
-    /// only.
+    /// Reads large columns from the values, as a type says little here: `length` of a value reads
+    /// only the header.
     fn read_large_columns(&self, table: &str) -> rusqlite::Result<Vec<ColumnFacts>> {
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let mut columns = self
@@ -239,7 +239,8 @@ fn steps(lines: &[Line], table_of: impl Fn(&str) -> TableName) -> Vec<Step> {
     steps.into_iter().map(|(_, step)| step).collect()
 }
 
-/// `SCAN m`, `SEARCH TABLE message AS m USING INDEX i (channel_id=?)`: before and since SQLite 3.36.
+/// `SCAN m`, `SEARCH TABLE message AS m USING INDEX i (channel_id=?)`: before and since SQLite
+/// 3.36.
 fn table_step(detail: &str) -> Option<(&str, Access)> {
     let (search, rest) = match detail.split_once(' ')? {
         ("SCAN", rest) => (false, rest),

@@ -73,7 +73,7 @@ const AFTER_TABLE: &[&str] = &[
     "procedure",
 ];
 
-/// Words that no plain SELECT holds: `INTO` writes, `FOR UPDATE` and the like lock (`FOR` also
+/// Words never part of a plain SELECT: `INTO` writes, `FOR UPDATE` and the like lock (`FOR` also
 /// stands in `substring(a FOR 3)` and index hints, which are lost), `LOCK IN SHARE MODE` too; the
 /// rest could stand in a WITH.
 const REFUSED: &[&str] = &[

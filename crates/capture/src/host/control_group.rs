@@ -30,8 +30,8 @@ const LEGACY: Names = Names {
 /// Version 1 says so much, less a part of a page, where there is no limit.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
-/// Limit and use, bytes, of the group named by `groups` (`/proc/<pid>/cgroup`), without file pages
-/// that the kernel can take back at once. `None` where there is no limit.
+/// Returns limit and use, bytes, of the group named by `groups` (`/proc/<pid>/cgroup`), without
+/// file pages reclaimable at once; `None` without a limit.
 pub(super) fn memory(mounted: &Path, groups: &str) -> Option<(u64, u64)> {
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::/"));
     let unified = unified.and_then(|path| limited(&mounted.join(path), &UNIFIED));

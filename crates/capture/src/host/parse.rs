@@ -169,9 +169,9 @@ pub(crate) fn active_opens(text: &str) -> Option<u64> {
     values.split_ascii_whitespace().nth(index)?.parse().ok()
 }
 
-/// Connections not yet taken from the sockets listening on `port`, in `/proc/net/tcp` or `tcp6`:
-/// there the receive queue of a listening socket is the length of its accept queue. `None` when
-/// nobody listens.
+/// Returns the connections not yet accepted from the sockets listening on `port`, in
+/// `/proc/net/tcp` or `tcp6`: the receive queue of a listening socket is the length of the accept
+/// queue. `None` when nobody listens.
 pub(super) fn backlog(text: &str, port: u16) -> Option<u32> {
     const LISTENING: &str = "0A";
     let waiting = |line: &str| {

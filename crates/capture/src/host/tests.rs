@@ -178,7 +178,7 @@ fn this_process_and_its_child_are_seen_and_the_end_of_the_child_too() {
     assert!(second.at > first.at && second.cpu_busy >= first.cpu_busy);
 }
 
-/// A `/proc` with one process, its number and start as given.
+/// Returns a `/proc` with one process of the given number and start.
 fn proc_with(pid: u32, started: u64) -> tempfile::TempDir {
     let proc = tempfile::TempDir::new().unwrap();
     let put = |name: &str, text: &str| {
