@@ -31,7 +31,7 @@ pub(crate) fn define(api: &Api, agent: Value) {
     );
 }
 
-/// `Puma::Configuration::ConfigMiddleware#call(env)`: the outermost app of every Puma from 5.6 to 8.
+/// `Puma::Configuration::ConfigMiddleware#call(env)`: the outermost app of Puma, from 5.6 to 8.
 extern "C-unwind" fn call(this: Value, env: Value) -> Value {
     let Some(api) = api() else {
         return env;

@@ -1,5 +1,5 @@
-//! What would other numbers of workers and threads give? A discrete-event simulation that replays
-//! recorded requests.
+//! Predicts throughput and latency with other numbers of workers and threads, by a discrete-event
+//! simulation replaying recorded requests.
 //!
 //! Mean-value analysis answers at once, but assumes exponential bursts and errs by 15 % on regular
 //! ones; it is here as a bound only ([`bound`]). The model ([`simulate`]):
