@@ -47,7 +47,7 @@ pub enum Style {
     /// Ours.
     #[default]
     Native,
-    /// As sqldef spells and orders them, for its drop-in names.
+    /// The spelling and statement order of sqldef, for the drop-in names.
     Sqldef,
 }
 
@@ -56,7 +56,7 @@ pub enum Style {
 pub struct PlanOptions {
     /// Spelling and order.
     pub style: Style,
-    /// The server that the plan is for; expectations follow its version.
+    /// Server for which the plan is made. Expectations follow its version.
     pub server: Option<Server>,
     /// Several changes of one table in one `ALTER TABLE` (sqldef's `bulk_alter`; MySQL).
     pub bulk_alter: bool,
@@ -68,11 +68,11 @@ pub struct PlanOptions {
     pub managed_roles: Vec<String>,
     /// The wanted schema says nothing about the order of columns.
     pub any_column_order: bool,
-    /// Statements for tables that are in use.
+    /// Plans for tables in use: locks are held only briefly.
     pub online: bool,
     /// Whether an outside program takes what the server would only do by copying a table (MySQL).
     pub outside: bool,
-    /// What may make others wait all the same, as [`plan::offline_permission`] names it.
+    /// Statements allowed to block others for long, named as by [`plan::offline_permission`].
     pub offline: Vec<String>,
     /// Keep the source's quoting of names instead of quoting all (`legacy_ignore_quotes: false`).
     pub keep_quoting: bool,
@@ -93,7 +93,7 @@ impl std::fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// Reads SQL texts, one schema in all of them, in order.
+/// Reads SQL texts in order, as parts of one schema.
 ///
 /// # Errors
 /// The first place in what has to be understood (a table, an index …) that is not SQL of this
@@ -147,7 +147,7 @@ pub fn read_both(
     })
 }
 
-/// The statements that lead from one schema to the other, in an order that can be executed.
+/// Returns the statements leading from one schema to the other, in an executable order.
 ///
 /// # Errors
 /// When the two are of different dialects, or a rename cannot be what was meant.
@@ -178,7 +178,7 @@ fn plan_in_order(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Pl
 }
 
 impl Schema {
-    /// The whole schema as statements without `;`, in an order in which an empty server takes them.
+    /// Returns the whole schema as statements without `;`, in an order accepted by an empty server.
     pub fn statements(&self) -> Vec<String> {
         match self {
             Schema::Mysql(schema) => schema.statements(),
@@ -187,10 +187,9 @@ impl Schema {
         }
     }
 
-    /// Takes over how a server stored this very schema ([`Schema`] as read back from it), so that
-    /// comparing no longer depends on our own idea of the server's normal form. Printing keeps the
-    /// texts as they were written. What `stored` lacks, and a schema of another dialect, change
-    /// nothing.
+    /// Takes over the normal forms of a schema as read back from a server, so comparing does not
+    /// depend on Hakaru's own idea of the server's normal form. Printing keeps the texts as they
+    /// were written. What `stored` lacks, and a schema of another dialect, change nothing.
     pub fn adopt(&mut self, stored: &Schema) {
         match (self, stored) {
             (Schema::Mysql(schema), Schema::Mysql(stored)) => schema.adopt(stored),
@@ -200,8 +199,8 @@ impl Schema {
         }
     }
 
-    /// Gives the columns the order that they have in another schema; new ones come last. PostgreSQL
-    /// does not compare it.
+    /// Orders the columns as in another schema, new ones last. On PostgreSQL column order is not
+    /// compared.
     fn take_order(&mut self, from: &Schema) {
         match (self, from) {
             (Schema::Mysql(schema), Schema::Mysql(from)) => schema.take_order(from),
@@ -210,7 +209,7 @@ impl Schema {
         }
     }
 
-    /// Keeps the objects that `keep` answers `true` for; what belongs to a table goes with it.
+    /// Retains the objects for which `keep` returns `true`. The parts of a table go with it.
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
         match self {
             Schema::Mysql(schema) => schema.retain(keep),

@@ -1,14 +1,14 @@
-//! MySQL and MariaDB: a hand-written lexer and parser, a model with the server's normal form beside
-//! it, and plans.
+//! MySQL and MariaDB: a hand-written lexer and parser, a model with the server's normal form, and
+//! plans.
 //!
-//! Flow: [`read`] cuts texts into statements as servers and their client do (`lex`, `split`),
-//! parses those that make a schema (`parse`), folds them into a [`Schema`] (`read`, `fold`) and
-//! works out what a server would store (`normal`); [`plan`] applies the old names that comments
-//! tell (`renames`), compares (`diff`) and writes statements in our order (`native`) or in sqldef's
+//! Flow: [`read`] cuts texts into statements like servers and their client (`lex`, `split`), parses
+//! statements defining a schema (`parse`), folds them into a [`Schema`] (`read`, `fold`) and
+//! derives the form stored by a server (`normal`); [`plan`] applies former names from comments
+//! (`renames`), compares (`diff`) and writes statements in Hakaru's order (`native`) or in sqldef's
 //! (`drop_in`).
 //!
 //! Expressions and the queries of plain views are compared in a canonical form (`expr`), other
-//! queries and bodies token by token: how a server stores those is only known to the server
+//! queries and bodies token by token: only the server knows how those are stored
 //! ([`Schema::adopt`]). Routines are compared by their bodies, sequences by their names.
 
 mod cursor;
@@ -51,7 +51,7 @@ pub struct Schema {
     /// Routines and sequences.
     opaques: Vec<Opaque>,
     is_mariadb: bool,
-    /// Names of tables mean the same whatever their case.
+    /// Whether names of tables are compared without regard to case.
     has_lower_names: bool,
 }
 
@@ -112,7 +112,7 @@ impl Schema {
             .find(|view| self.key(&view.name.text) == key)
     }
 
-    /// The last of two statements that make the same table counts.
+    /// Adds a table, replacing one of the same name: the last definition counts.
     fn add_table(&mut self, table: Table) {
         let key = self.key(&table.name.text);
         match self.places.get(&key) {
@@ -125,14 +125,15 @@ impl Schema {
         }
     }
 
-    /// A dump makes a stand-in table for each view first, and drops it then.
+    /// Adds a view, replacing a table of the same name. A dump creates a stand-in table for each
+    /// view first and drops it later.
     fn add_view(&mut self, view: View) {
         self.remove("table", &view.name.text.clone());
         self.views.retain(|known| known.name.text != view.name.text);
         self.views.push(view);
     }
 
-    /// The table with its place, for [`Schema::put_table`].
+    /// Removes a table, and returns the table and the position for [`Schema::put_table`].
     fn take_table(&mut self, name: &str) -> Option<(usize, Table)> {
         let place = self.places.remove(&self.key(name))?;
         Some((place, std::mem::take(&mut self.tables[place])))
@@ -246,7 +247,7 @@ impl Schema {
 }
 
 impl Table {
-    /// Takes over normal forms; what has no partner there keeps its own.
+    /// Takes over the normal forms of a stored table. Parts without a partner there keep their own.
     fn adopt(&mut self, stored: &Table, is_mariadb: bool) {
         self.norm.clone_from(&stored.norm);
         for column in &mut self.columns {

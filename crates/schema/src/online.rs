@@ -1,9 +1,9 @@
-//! Plans for tables that are in use: each change in steps that make nobody wait for long, and what
-//! has no such way is held back.
+//! Plans for tables in use: each change in steps with short locks only. A change without such steps
+//! is held back.
 //!
-//! Works on statements as the planners spell them, so that the way to the wanted schema stays one
-//! thing and how it is walked another; who carries them out has it in values ([`crate::plan::Online`]). What a plan makes anew has no rows and no users yet and is
-//! left as it is.
+//! Works on statements as the planners spell them, so the way to the wanted schema stays one thing
+//! and its execution another; the executor gets values ([`crate::plan::Online`]). What a plan
+//! creates has no rows and no users yet and is left as it is.
 
 mod mysql;
 mod postgres;
@@ -16,7 +16,7 @@ use crate::{Dialect, Hazard, Plan, PlanOptions, Schema, Statement, Verb};
 /// Begins the names of what is there only while a plan is carried out.
 pub const TEMPORARY: &str = "hakaru_online_";
 
-/// Turns a plan into one that can be carried out while others read and write.
+/// Rewrites a plan for execution beside readers and writers.
 pub(crate) fn rewrite(plan: Plan, from: &Schema, options: &PlanOptions) -> Plan {
     let made = made(&plan);
     let dialect = match from {
@@ -41,7 +41,7 @@ pub(crate) fn rewrite(plan: Plan, from: &Schema, options: &PlanOptions) -> Plan 
     plan
 }
 
-/// Tables that the plan itself makes, as it spells them.
+/// Names of the tables created by the plan, as spelled in the plan.
 fn made(plan: &Plan) -> HashSet<String> {
     let creates = plan.statements.iter().filter_map(|statement| {
         let is_table = statement.verb == Verb::Create && statement.object.kind == "table";
@@ -51,8 +51,8 @@ fn made(plan: &Plan) -> HashSet<String> {
     creates.collect()
 }
 
-/// Puts the steps of each statement in its place. Each needs the one before, and who needed the
-/// statement needs the last. A statement without steps is a part of the next.
+/// Replaces statements by steps. Each step needs the one before; dependents of the statement need
+/// the last. A statement without steps is a part of the next.
 fn spread(plan: &Plan, parts: Vec<Vec<Statement>>) -> Plan {
     let mut ends: Vec<usize> = Vec::new();
     let mut total = 0;
@@ -83,7 +83,7 @@ fn spread(plan: &Plan, parts: Vec<Vec<Statement>>) -> Plan {
     Plan { statements }
 }
 
-/// A name, qualified or not, at the beginning of a text, and what follows its blank.
+/// Splits off the qualified or plain name at the beginning of a text and the blank behind.
 fn name(text: &str) -> (&str, &str) {
     let mut quote = None;
     let end = text.char_indices().find(|(_, letter)| match quote {
@@ -103,13 +103,13 @@ fn name(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim_start())
 }
 
-/// The table that an `ALTER TABLE` is for, as it is spelled, and the rest.
+/// Splits an `ALTER TABLE` into the table's name as spelled and the rest.
 fn altered(sql: &str) -> Option<(&str, &str)> {
     let rest = sql.strip_prefix("ALTER TABLE ")?;
     Some(name(rest.strip_prefix("ONLY ").unwrap_or(rest)))
 }
 
-/// The table that a statement is for, as the server counts it: without quotes.
+/// Name of a statement's table as stored by the server: without quotes.
 fn table_of(sql: &str, dialect: Dialect) -> Option<String> {
     let table = match altered(sql) {
         Some((table, _)) => table,
@@ -122,7 +122,7 @@ fn table_of(sql: &str, dialect: Dialect) -> Option<String> {
     Some(table.replace(quote, ""))
 }
 
-/// The table of a `CREATE INDEX`, as it is spelled.
+/// Name of the table of a `CREATE INDEX`, as spelled.
 fn indexed(sql: &str) -> Option<&str> {
     let rest = sql.strip_prefix("CREATE ")?;
     let rest = rest.strip_prefix("UNIQUE ").unwrap_or(rest);
@@ -132,7 +132,7 @@ fn indexed(sql: &str) -> Option<&str> {
     Some(name(on.strip_prefix("ONLY ").unwrap_or(on)).0)
 }
 
-/// Without what a lock or a proof of rows says: those are said anew for each step.
+/// Hazards of the statement without locks and row checks. Each step states its own.
 fn bare(statement: &Statement) -> Vec<Hazard> {
     let mut hazards = statement.hazards.clone();
     hazards.retain(|hazard| !matches!(hazard, Hazard::Lock(_) | Hazard::MayFail { .. }));
@@ -147,7 +147,7 @@ fn may_fail(statement: &Statement) -> impl Iterator<Item = Hazard> + '_ {
         .cloned()
 }
 
-/// The same statement, held back until somebody says that the table may stand still.
+/// Returns the statement, held back until waits are allowed.
 fn offline(statement: &Statement, why: &str) -> Vec<Statement> {
     let mut statement = statement.clone();
     statement.hazards.push(Hazard::Offline(why.to_owned()));

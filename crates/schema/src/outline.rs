@@ -1,19 +1,19 @@
-//! A schema of any dialect in one form, as far as all of them have it: what linting and other
-//! formats look at.
+//! A schema of any dialect in one form, as far as shared by all: the input of linting and of other
+//! formats.
 //!
 //! Expressions and types are SQL of the schema's own dialect. What has no place here is listed by
 //! kind and name.
 
 use crate::{Object, Schema};
 
-/// A schema's tables and what they need.
+/// Tables of a schema, with dependencies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     /// Schemas apart from the default one (PostgreSQL).
     pub schemas: Vec<String>,
     /// Extensions (PostgreSQL).
     pub extensions: Vec<String>,
-    /// Enum types with their labels (PostgreSQL).
+    /// Enum types and labels (PostgreSQL).
     pub enums: Vec<(String, Vec<String>)>,
     /// In the schema's order.
     pub tables: Vec<Table>,
@@ -24,13 +24,13 @@ pub struct Outline {
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// With its schema where that is not the default one.
+    /// Name, with the schema unless the default one.
     pub name: String,
     /// In order.
     pub columns: Vec<Column>,
     /// Columns of the primary key.
     pub primary_key: Vec<String>,
-    /// Without those of constraints.
+    /// Indexes other than the ones of constraints.
     pub indexes: Vec<Index>,
     /// Unique constraints, on PostgreSQL and SQLite.
     pub uniques: Vec<Unique>,
@@ -46,19 +46,18 @@ pub struct Table {
     pub charset: Option<String>,
     /// Default collation (MySQL).
     pub collation: Option<String>,
-    /// Whether its rows are in the partitions of another table.
+    /// Whether the rows are stored in the partitions of another table.
     pub is_partition: bool,
-    /// What it has beside these, such as `partitioning`, `row security`.
+    /// Other features, such as `partitioning`, `row security`.
     pub others: Vec<String>,
 }
 
 /// A column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// As the server spells it, with what stands in parentheses, without array brackets and
-    /// `unsigned`.
+    /// Type as spelled by the server, with arguments, without array brackets and `unsigned`.
     pub data_type: String,
     /// One level of `[]`.
     pub is_array: bool,
@@ -72,13 +71,13 @@ pub struct Column {
     pub on_update: Option<String>,
     /// Whether the server numbers rows: `serial`, `AUTO_INCREMENT`, `AUTOINCREMENT`.
     pub is_counted: bool,
-    /// Whether it is an identity column (PostgreSQL).
+    /// Whether the column is an identity column (PostgreSQL).
     pub is_identity: bool,
-    /// The expression of a computed column, and whether it is stored.
+    /// Expression of a computed column, and `true` when stored.
     pub generated: Option<(String, bool)>,
-    /// When it is the column's own.
+    /// Collation, when the column's own.
     pub collation: Option<String>,
-    /// When it is the column's own.
+    /// Character set, when the column's own.
     pub charset: Option<String>,
     /// The text.
     pub comment: Option<String>,
@@ -87,15 +86,15 @@ pub struct Column {
 /// An index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
-    /// Its name.
+    /// Name of the index.
     pub name: String,
-    /// Whether it refuses equal rows.
+    /// Whether equal rows are refused.
     pub is_unique: bool,
     /// Such as `btree`, `gin`, `fulltext`, in lower case; empty for the usual one.
     pub method: String,
     /// In order.
     pub items: Vec<IndexItem>,
-    /// Columns that are only kept in it (PostgreSQL).
+    /// Columns only stored in the index (PostgreSQL).
     pub include: Vec<String>,
     /// The condition of a partial index.
     pub predicate: Option<String>,
@@ -103,7 +102,7 @@ pub struct Index {
     pub is_null_equal: bool,
     /// The text.
     pub comment: Option<String>,
-    /// Whether the server does not use it for queries (MySQL).
+    /// Whether the server does not use the index for queries (MySQL).
     pub is_invisible: bool,
 }
 
@@ -120,7 +119,7 @@ pub struct IndexItem {
     pub class: Option<String>,
     /// Highest first.
     pub is_descending: bool,
-    /// Where NULLs stand, when that is not where the direction puts them (PostgreSQL).
+    /// Position of NULLs, unless implied by the direction (PostgreSQL).
     pub nulls: Option<&'static str>,
 }
 
@@ -139,11 +138,11 @@ pub enum Deferral {
 /// A unique constraint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unique {
-    /// Its name; empty where it has none.
+    /// Name of the constraint, or empty.
     pub name: String,
     /// In order.
     pub columns: Vec<String>,
-    /// When it is looked at.
+    /// When the constraint is checked.
     pub deferral: Deferral,
     /// Two NULLs are equal.
     pub is_null_equal: bool,
@@ -152,52 +151,52 @@ pub struct Unique {
 /// A foreign key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForeignKey {
-    /// Its name; empty where it has none.
+    /// Name of the foreign key, or empty.
     pub name: String,
     /// Here.
     pub columns: Vec<String>,
     /// The other table.
     pub table: String,
-    /// There; empty for its primary key.
+    /// Columns of the referenced table; empty for the primary key.
     pub references: Vec<String>,
     /// `CASCADE`, `SET NULL` …; `None` for `NO ACTION`.
     pub on_delete: Option<String>,
     /// The same for updates.
     pub on_update: Option<String>,
-    /// When it is looked at.
+    /// When the foreign key is checked.
     pub deferral: Deferral,
-    /// Rows that were there were not looked at.
+    /// Whether existing rows were not validated.
     pub is_not_valid: bool,
 }
 
 /// A check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Check {
-    /// Its name; empty where it has none.
+    /// Name of the check, or empty.
     pub name: String,
-    /// Without the parentheses around it.
+    /// Condition without the enclosing parentheses.
     pub expression: String,
-    /// Rows that were there were not looked at.
+    /// Whether existing rows were not validated.
     pub is_not_valid: bool,
 }
 
 /// An exclusion constraint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exclusion {
-    /// Its name.
+    /// Name of the constraint.
     pub name: String,
     /// Such as `gist`.
     pub method: String,
-    /// Each with its operator.
+    /// Elements, each with an operator.
     pub expression: String,
     /// The condition.
     pub predicate: Option<String>,
-    /// When it is looked at.
+    /// When the constraint is checked.
     pub deferral: Deferral,
 }
 
 impl Schema {
-    /// Returns the schema in the form that all dialects share.
+    /// Returns the schema in the form shared by all dialects.
     pub fn outline(&self) -> Outline {
         match self {
             Schema::Mysql(schema) => schema.outline(),

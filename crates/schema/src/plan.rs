@@ -5,7 +5,7 @@
 pub struct Object {
     /// Such as `table`, `column`, `index`, `view`, `constraint`, `trigger`, `enum-value`.
     pub kind: &'static str,
-    /// As people would write it: `users`, `users.nick`, `app.users.nick`, without quotes.
+    /// Name without quotes, as written by people: `users`, `users.nick`, `app.users.nick`.
     pub name: String,
 }
 
@@ -16,44 +16,43 @@ pub enum Hazard {
     DataLoss(String),
     /// Values may be changed or cut.
     LossyCast(String),
-    /// An object without data of its own goes: an index, a view, a constraint, a privilege.
+    /// An object without data is dropped: an index, a view, a constraint, a privilege.
     Drop(String),
-    /// Somebody may reach afterwards what was closed to them.
+    /// A role gains access to something formerly closed.
     Opens(String),
     /// The whole table is written anew.
     Rewrite(String),
-    /// Others wait meanwhile; the lock's name as the server calls it.
+    /// Others wait meanwhile. Holds the server's name of the lock.
     Lock(&'static str),
-    /// Fails when rows are not as they should be; `query` gives those rows.
+    /// Fails on rows violating the new rule. `query` returns those rows.
     MayFail {
         /// What the rows would have to be.
         reason: String,
-        /// Answers the rows that stand in the way.
+        /// Query returning the violating rows.
         query: Option<String>,
     },
-    /// Cannot be in a transaction, or commits it.
+    /// Cannot run in a transaction, or commits the open one.
     NotTransactional,
     /// Others would wait for long, and there is no other way; why. Only in plans for tables that
     /// are in use.
     Offline(String),
 }
 
-/// What a statement can do to values that are stored and to who may reach them; the worst of
-/// several is the greatest.
+/// Effect of a statement on stored values and on access; the worst of several is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// Every stored value stays what it is, and nobody may do more than before.
+    /// Stored values and access are unchanged.
     Keeps,
-    /// Values become others, and some of them may be cut, rounded or read differently.
+    /// Values are converted: some may be cut, rounded or read differently.
     Converts,
-    /// Values, or an object that somebody made, are gone afterwards.
+    /// Values, or an object made by a user, are gone afterwards.
     Drops,
-    /// Somebody may reach what was closed to them.
+    /// A role gains access to something formerly closed.
     Reopens,
 }
 
 impl Effect {
-    /// As the machine-readable plan calls it.
+    /// Name of the effect in the machine-readable plan.
     pub fn word(self) -> &'static str {
         match self {
             Effect::Keeps => "keeps",
@@ -67,35 +66,35 @@ impl Effect {
 /// What kind of change a statement makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verb {
-    /// A part of an object that is there already.
+    /// A part of an existing object is added.
     Add,
-    /// A definition becomes another one; what that does to values its hazards say.
+    /// A definition is changed. The hazards describe the effect on values.
     Alter,
     /// Goes, and is made again by a later statement of the plan.
     Aside,
-    /// A partition joins its table.
+    /// A partition is attached to a table.
     Attach,
     /// A comment.
     Comment,
-    /// An object that was not there.
+    /// A new object is created.
     Create,
-    /// A partition leaves its table and stays as a table.
+    /// A partition is detached from a table and stays as a table.
     Detach,
     /// Goes for good.
     Drop,
-    /// A privilege is given, as the wanted schema spells it out.
+    /// A privilege is granted, as written in the wanted schema.
     Grant,
-    /// A table is written anew with its rows, or what was on it is made again.
+    /// A table is rewritten with all rows, or dependents are recreated.
     Rebuild,
-    /// A rule that restricted values goes for good.
+    /// A rule restricting values is dropped for good.
     Relax,
     /// A new name.
     Rename,
-    /// A definition or type takes the place of the one with its name.
+    /// A definition or type replaces the one of the same name.
     Replace,
     /// A privilege is taken away.
     Revoke,
-    /// Rows that are there are checked.
+    /// Existing rows are checked.
     Validate,
 }
 
@@ -142,7 +141,7 @@ impl Verb {
 }
 
 impl Hazard {
-    /// What a statement with this hazard does. There is no default here either.
+    /// Effect of a statement with the hazard. There is no default here either.
     fn effect(&self) -> Effect {
         match self {
             Hazard::DataLoss(_) => Effect::Drops,
@@ -159,26 +158,26 @@ impl Hazard {
     }
 }
 
-/// How a statement is carried out on a table that is in use.
+/// How a statement is executed on a table in use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Online {
-    /// The table, as the server counts it: without quotes. Only in plans for tables that are in
-    /// use.
+    /// The table's name as stored by the server: without quotes. Present only in plans for tables
+    /// in use.
     pub table: Option<String>,
-    /// How its locks are waited for, and what is asked of the server.
+    /// How locks are waited for, and which options are given to the server.
     pub way: Way,
 }
 
 /// How locks are waited for, and what is asked of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Way {
-    /// As it stands; others queue behind its lock, so that it waits shortly.
+    /// Unchanged text; the wait is short, since others queue behind the lock.
     #[default]
     Hurried,
-    /// As it stands; nobody queues behind its lock, so that it may wait.
+    /// Unchanged text; the wait may be long, since nobody queues behind the lock.
     Patient,
-    /// Patient; it builds an index beside writers, and what a build that failed has left goes
-    /// first (PostgreSQL).
+    /// Patient; builds an index beside writers, after dropping what a failed build has left
+    /// (PostgreSQL).
     Build {
         /// Schema of the table, without quotes.
         schema: String,
@@ -187,9 +186,9 @@ pub enum Way {
         /// The index, without quotes.
         index: String,
     },
-    /// In the cheapest way that the server has, and not by a copy (MySQL, MariaDB).
+    /// Cheapest algorithm of the server, never a copy (MySQL, MariaDB).
     Cheapest {
-        /// The table as it is spelled.
+        /// The table's name as spelled.
         table: String,
         /// What follows the table in an `ALTER TABLE`.
         action: String,
@@ -201,24 +200,25 @@ pub enum Way {
 pub struct Statement {
     /// Without `;` at the end.
     pub sql: String,
-    /// What it is about.
+    /// The object concerned.
     pub object: Object,
-    /// What it can harm.
+    /// Possible harm.
     pub hazards: Vec<Hazard>,
-    /// What it does; with the object's kind what `--allow` names, as in `drop-column:users.nick`.
+    /// The action; together with the object's kind the name used by `--allow`, as in
+    /// `drop-column:users.nick`.
     pub verb: Verb,
-    /// Whether sqldef does this without asking, so that its commands do.
+    /// Whether sqldef executes the statement without asking, and so do the drop-in commands.
     pub unasked: bool,
-    /// Indices in the plan of the statements without which it makes no sense.
+    /// Indices of the prerequisite statements in the plan.
     pub needs: Vec<usize>,
     /// Set by [`Plan::hold_back`].
     pub held_back: Option<HeldBack>,
-    /// How it is carried out on a table that is in use.
+    /// How the statement is executed on a table in use.
     pub online: Online,
 }
 
 impl Statement {
-    /// One that needs no other.
+    /// A statement without prerequisites.
     pub(crate) fn plain(
         sql: String,
         verb: Verb,
@@ -237,18 +237,18 @@ impl Statement {
         }
     }
 
-    /// What it can do to stored values and to who may reach them.
+    /// Effect on stored values and on access.
     pub fn effect(&self) -> Effect {
         let hazards = self.hazards.iter().map(Hazard::effect);
         hazards.fold(self.verb.effect(), Effect::max)
     }
 
-    /// Whether it is applied only when allowed: whatever does not keep values and rights.
+    /// Whether an explicit permission is needed: for everything except keeping values and rights.
     pub fn is_destructive(&self) -> bool {
         self.effect() != Effect::Keeps && !self.unasked
     }
 
-    /// Whether it would make others wait for long in a plan for tables that are in use.
+    /// Whether the statement would block others for long in a plan for tables in use.
     pub fn is_offline(&self) -> bool {
         let mut hazards = self.hazards.iter();
         hazards.any(|hazard| matches!(hazard, Hazard::Offline(_)))
@@ -258,15 +258,15 @@ impl Statement {
 /// Why a statement is not applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeldBack {
-    /// It destroys something and nobody allowed it.
+    /// Something is destroyed without permission.
     Destructive,
-    /// Others would wait for long and nobody allowed it.
+    /// Others would wait for long without permission.
     Offline,
-    /// It needs this other statement, which is held back.
+    /// A prerequisite is held back: the statement at the index.
     Needs(usize),
 }
 
-/// Statements in an order that can be executed.
+/// Statements in an executable order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The steps.
@@ -282,8 +282,7 @@ pub struct Allowed {
     pub named: Vec<String>,
 }
 
-/// What has to be allowed by name for a statement that makes others wait, such as
-/// `offline-column:users.id`.
+/// Permission of a statement blocking others for long, such as `offline-column:users.id`.
 pub fn offline_permission(statement: &Statement) -> String {
     format!(
         "offline-{}:{}",
@@ -292,12 +291,12 @@ pub fn offline_permission(statement: &Statement) -> String {
 }
 
 impl Allowed {
-    /// Whether others may wait for this statement: a yes to losses is none to that.
+    /// Whether the statement may block others. A permission of losses does not imply one of waits.
     pub fn waits_for(&self, statement: &Statement) -> bool {
         self.named.contains(&offline_permission(statement))
     }
 
-    /// Whether this statement may be applied.
+    /// Whether the statement may be applied.
     pub fn permits(&self, statement: &Statement) -> bool {
         if self.all || !statement.is_destructive() {
             return true;
@@ -311,13 +310,13 @@ impl Allowed {
 }
 
 impl Plan {
-    /// Adds a statement that makes no sense without the one at `at`, at the end.
+    /// Appends a statement depending on the one at `at`.
     pub fn push_after(&mut self, at: usize, mut statement: Statement) {
         statement.needs.push(at);
         self.statements.push(statement);
     }
 
-    /// Adds one right behind that.
+    /// Inserts a statement right behind the one at `at`.
     pub fn insert_after(&mut self, at: usize, statement: Statement) {
         let needs = self.statements.iter_mut().flat_map(|each| &mut each.needs);
         needs
@@ -327,8 +326,7 @@ impl Plan {
         self.statements[at + 1].needs.push(at);
     }
 
-    /// Holds back what destroys without permission, and whatever needs it, be it before that or
-    /// after.
+    /// Holds back destructive statements without permission, with all dependents, earlier or later.
     pub fn hold_back(&mut self, allowed: &Allowed) {
         for statement in &mut self.statements {
             statement.held_back = None;
@@ -337,7 +335,7 @@ impl Plan {
         while self.hold_back_more(allowed) {}
     }
 
-    /// Whether anything was held back that was not.
+    /// Holds back further dependents; returns whether there were any.
     fn hold_back_more(&mut self, allowed: &Allowed) -> bool {
         let mut is_more = false;
         for index in 0..self.statements.len() {

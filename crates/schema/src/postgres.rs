@@ -1,13 +1,13 @@
-//! PostgreSQL: squawk's grammar, a model of our own, and plans that the server can execute.
+//! PostgreSQL: squawk's grammar, a model of Hakaru's own, and executable plans.
 //!
-//! Flow: [`read()`] cuts texts into statements (`split`), parses them (`tree`; plain ones go a
-//! shorter way, `read::plain`) and lets each change what the ones before have made (`read`);
-//! [`plan()`] applies old names that comments tell, compares object by object (`same`, with the
-//! normal form of expressions in `expr`) and writes statements in an order that holds (`diff`),
+//! Flow: [`read()`] cuts texts into statements (`split`), parses them (`tree`; plain ones take a
+//! shorter path, `read::plain`) and applies each to the result of the earlier ones (`read`);
+//! [`plan()`] applies former names from comments, compares object by object (`same`, with the
+//! normal form of expressions in `expr`) and writes statements in an executable order (`diff`),
 //! spelled in either style (`spell`).
 //!
-//! What a server made of a schema ([`Schema::adopt`]) stands beside it, and whatever equals that is
-//! no difference.
+//! The form of a schema as stored by a server ([`Schema::adopt`]) is kept beside it, and whatever
+//! equals that form is no difference.
 
 mod diff;
 mod expr;
@@ -29,7 +29,7 @@ use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxEr
 
 pub use model::Schema;
 
-/// Kinds of objects that may use what is kept opaque.
+/// Kinds of objects with possible references to opaque ones.
 const AFTER_OPAQUE: [&str; 11] = [
     "event-trigger",
     "owner",
@@ -87,7 +87,7 @@ impl Schema {
         all
     }
 
-    /// Roles that privileges or objects belong to.
+    /// Roles named in privileges or as owners.
     fn roles(&self) -> Vec<String> {
         let granted = self.grants.keys().map(|(_, role)| role);
         let owners = self
@@ -153,7 +153,7 @@ impl Schema {
         });
     }
 
-    /// Schemas that are made or that something is in.
+    /// Schemas created explicitly, or containing an object.
     fn namespaces(&self) -> std::collections::BTreeSet<String> {
         let inside = self
             .tables

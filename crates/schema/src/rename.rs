@@ -1,18 +1,18 @@
-//! `-- @renamed from=old`: what an object was called before, said in a comment beside its new name.
+//! `-- @renamed from=old`: the former name of an object, in a comment beside the new name.
 //!
 //! The forms are sqldef's: `from=old`, `from="old name"`, in either kind of comment; `@rename` is
-//! the spelling of before.
+//! the former spelling.
 
 /// The name in such a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
     /// The old name, without quotes.
     pub from: String,
-    /// Whether it is written in the spelling that will go away.
+    /// Whether the deprecated spelling is used.
     pub is_deprecated: bool,
 }
 
-/// Finds an old name in a comment, given with or without its marks.
+/// Finds the former name in a comment, given with or without comment marks.
 pub fn renamed_from(comment: &str) -> Option<Renamed> {
     let (_, after) = comment.split_once("@rename")?;
     let (is_deprecated, after) = match after.strip_prefix('d') {

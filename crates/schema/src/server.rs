@@ -1,6 +1,6 @@
-//! Which server a schema is meant for, as far as its meaning depends on that.
+//! The server of a schema, as far as the schema's meaning depends on one.
 
-/// A family of servers that share their SQL.
+/// A family of servers sharing one SQL dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// MySQL and MariaDB.
@@ -24,7 +24,7 @@ pub enum Product {
     Sqlite,
 }
 
-/// Major, minor, patch; parts that a server does not have are 0. Ordered.
+/// Major, minor and patch number, ordered; 0 for a missing part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub u32, pub u32, pub u32);
 
@@ -38,15 +38,15 @@ pub struct Server {
     pub version: Option<Version>,
     /// Default character set of the database (MySQL).
     pub charset: Option<String>,
-    /// Default collation of the database (MySQL), or its `LC_COLLATE` (PostgreSQL).
+    /// Default collation of the database (MySQL), or `LC_COLLATE` (PostgreSQL).
     pub collation: Option<String>,
     /// `lower_case_table_names` is not 0 (MySQL).
     pub lower_case_tables: bool,
-    /// The schema that unqualified names mean (PostgreSQL); `public` when unknown.
+    /// Schema of unqualified names (PostgreSQL); `public` when unknown.
     pub default_schema: Option<String>,
     /// The database's own name (MySQL): `name.table` is then the same as `table`.
     pub database: Option<String>,
-    /// The role that owns what nobody said an owner of: the connected one (PostgreSQL).
+    /// Owner of objects without a stated owner: the connected role (PostgreSQL).
     pub role: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Server {
         }
     }
 
-    /// The SQL it speaks.
+    /// SQL dialect of the server.
     pub fn dialect(&self) -> Dialect {
         match self.product {
             Product::Mysql | Product::MariaDb => Dialect::Mysql,

@@ -1,10 +1,9 @@
-//! SQLite: a hand-written lexer and parser, a model in a normal form, and plans that SQLite can
-//! execute.
+//! SQLite: a hand-written lexer and parser, a model in a normal form, and executable plans.
 //!
-//! Flow: [`read`] cuts texts into statements (`lexer`), parses those that make a schema (`parser`)
-//! and folds them into a [`Schema`] (`read`); [`plan`] applies the old names that comments tell,
-//! compares table by table (`change`) and writes statements (`diff`), rebuilding a table where
-//! `ALTER TABLE` cannot do it (`rebuild`).
+//! Flow: [`read`] cuts texts into statements (`lexer`), parses statements defining a schema
+//! (`parser`) and folds them into a [`Schema`] (`read`); [`plan`] applies former names from
+//! comments, compares table by table (`change`) and writes statements (`diff`), rebuilding a table
+//! where `ALTER TABLE` is not sufficient (`rebuild`).
 //!
 //! Expressions are compared as tokens. Virtual tables are compared as a whole. Invariant: nothing
 //! here evaluates SQL.
@@ -158,7 +157,7 @@ impl Schema {
             .retain(|whole| whole.kind != kind || whole.name.key() != key);
     }
 
-    /// As `ALTER TABLE … RENAME TO` does it, views and trigger bodies apart.
+    /// Renames a table like `ALTER TABLE … RENAME TO`, except in views and trigger bodies.
     fn rename_table(&mut self, key: &str, to: &Name) {
         self.forget_places();
         for table in &mut self.tables {
@@ -186,7 +185,7 @@ impl Schema {
         }
     }
 
-    /// As `ALTER TABLE … RENAME COLUMN` does it, views and trigger bodies apart.
+    /// Renames a column like `ALTER TABLE … RENAME COLUMN`, except in views and trigger bodies.
     fn rename_column(&mut self, table: &str, key: &str, to: &Name) {
         self.forget_places();
         for each in &mut self.tables {

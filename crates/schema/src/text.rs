@@ -1,8 +1,8 @@
-//! Texts that schemas are read from, and places in them.
+//! Source texts of schemas, with positions.
 
 use std::fmt;
 
-/// A text with the name that errors give it.
+/// A text, and the name used in errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// A path, `-`, or a server's name.
@@ -11,14 +11,14 @@ pub struct Source {
     pub text: String,
 }
 
-/// Something in a source that people should know of, though it stops nothing.
+/// A non-fatal remark on a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Name of the source.
     pub source: String,
     /// From 1.
     pub line: usize,
-    /// What it is.
+    /// Kind of the remark.
     pub kind: NoteKind,
     /// The start of the statement, or a sentence.
     pub text: String,
@@ -27,17 +27,17 @@ pub struct Note {
 /// What a note is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
-    /// Kept as it is, not compared.
+    /// Stored as written, not compared.
     Opaque,
     /// Data statements (`INSERT`, `COPY` …), which are no schema.
     Data,
-    /// Client directives and settings that a schema does not need.
+    /// Client directives and settings without meaning for a schema.
     Setting,
-    /// A spelling that will go away, such as `@rename`.
+    /// A deprecated spelling, such as `@rename`.
     Deprecated,
 }
 
-/// A place that is not SQL of the dialect.
+/// A position of text outside the dialect's SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// Name of the source.
@@ -50,7 +50,7 @@ pub struct SyntaxError {
     pub line_text: String,
     /// What was expected, or what is wrong.
     pub message: String,
-    /// The statement that it is in, for the drop-in form of the message.
+    /// The enclosing statement, for the drop-in form of the message.
     pub statement: String,
 }
 
@@ -88,12 +88,12 @@ impl fmt::Display for SyntaxError {
     }
 }
 
-/// Letters of a line that are shown before and behind a place.
+/// Characters of a line shown before and behind a position.
 const EXCERPT_LETTERS: usize = 80;
 
 impl SyntaxError {
-    /// The part of the line around the place, and the place's column in it, from 1: a line may be a
-    /// whole dump.
+    /// Returns the part of the line around the error, and the error's column in the part, from 1: a
+    /// line may be a whole dump.
     pub fn excerpt(&self) -> (String, usize) {
         let before = self.column.saturating_sub(1);
         let skipped = before.saturating_sub(EXCERPT_LETTERS);

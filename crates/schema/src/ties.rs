@@ -1,11 +1,10 @@
-//! What a statement that is held back takes with it, by the names in what is made and in what is
-//! there.
+//! Statements held back together with another one, by the names in new and in existing definitions.
 //!
-//! A plan that is carried out as a whole can be carried out. With a statement left out, its object
-//! stays as it is now, and a later statement can fail for one of two reasons: it speaks of what the
-//! object should have become, or it takes away or changes what the object, as it is now, speaks of.
-//! Both are read off names, so that a statement may wait without need, but none is tried that
-//! cannot succeed. And what steps aside only does so when it comes again.
+//! A whole plan is executable. With a statement left out, its object keeps its present form, and a
+//! later statement can fail for one of two reasons: it uses the object's new form, or it drops or
+//! changes something the present form uses. Both are read off names, so a statement may wait
+//! without need, but none is tried that cannot succeed. And what is dropped temporarily is dropped
+//! only when its recreation is executed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +14,7 @@ use crate::{Object, PlanOptions, Statement, Verb};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
     names: HashSet<String>,
-    /// Whether it speaks of all columns of what it names (`SELECT *`).
+    /// Whether all columns of a named object are used (`SELECT *`).
     has_all: bool,
 }
 
@@ -29,7 +28,7 @@ impl Words {
         self.names.extend(names);
     }
 
-    /// Whether it speaks of an object, or of one of these parts of it.
+    /// Whether an object, or one of the given parts, is named.
     fn has(&self, whole: &str, parts: Option<&[String]>) -> bool {
         let has_one = |parts: &[String]| parts.iter().any(|part| self.names.contains(part));
         self.names.contains(whole) && parts.is_none_or(|parts| self.has_all || has_one(parts))
@@ -39,29 +38,29 @@ impl Words {
 /// What a statement has to do with names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stake {
-    /// The table, view, type, function … that it is about, without its schema.
+    /// The table, view, type, function … concerned, without a schema.
     pub(crate) whole: String,
-    /// Columns, constraints … of that; `None` where it is about the whole.
+    /// Columns, constraints … concerned; `None` for the whole object.
     pub(crate) parts: Option<Vec<String>>,
-    /// What its text speaks of.
+    /// Names in the statement's text.
     pub(crate) speaks_of: Words,
-    /// What its object, as it is before, speaks of.
+    /// Names in the object's former definition.
     pub(crate) spoke_of: Words,
-    /// Tables whose keys its object, as it is before, stands on.
+    /// Tables whose keys the former definition depends on.
     pub(crate) stands_on: HashSet<String>,
-    /// Names that are taken as long as its object is there.
+    /// Names occupied as long as the object exists.
     pub(crate) takes: Vec<String>,
-    /// Whether whatever uses its object as it is before is in the way.
+    /// Whether users of the former definition block the statement.
     pub(crate) breaks: bool,
-    /// Whether its object is a key that foreign keys may stand on, and goes.
+    /// Whether the object is a dropped key with possible dependent foreign keys.
     pub(crate) breaks_key: bool,
-    /// Comments, privileges and owners: no other statement needs them, and they need an object that
-    /// is made only.
+    /// Comments, privileges and owners: without dependents, and dependent only on the creation of
+    /// an object.
     pub(crate) is_side: bool,
 }
 
-/// Whether a statement may be held back for what it does itself: in a plan for tables that are in
-/// use that is known only when it has its steps.
+/// Whether a statement may be held back by itself. In a plan for tables in use, the answer is known
+/// only for its steps.
 pub(crate) fn may_wait(statement: &Statement, options: &PlanOptions) -> bool {
     options.online || statement.is_destructive()
 }
@@ -86,16 +85,16 @@ pub(crate) fn tie(statements: &mut [Statement], stakes: &[Stake], options: &Plan
     }
 }
 
-/// Statements by what they speak of.
+/// Statements indexed by names.
 struct Web<'s> {
     stakes: &'s [Stake],
     speakers: HashMap<&'s str, Vec<usize>>,
-    /// Those that break what they are about, by its name.
+    /// Statements breaking an object, by the object's name.
     breakers: HashMap<&'s str, Vec<usize>>,
-    /// Those that are about it or a part of it.
+    /// Statements about an object or a part of one, by name.
     abouts: HashMap<&'s str, Vec<usize>>,
     objects: HashMap<Object, Vec<usize>>,
-    /// Those that say already that they need it.
+    /// Dependents already declared, by index of the prerequisite.
     needed_by: HashMap<usize, Vec<usize>>,
 }
 
@@ -126,7 +125,7 @@ impl<'s> Web<'s> {
         web
     }
 
-    /// Statements that cannot be carried out, or must not, when one is held back.
+    /// Indices of the statements to hold back together with `held`.
     fn taken_along(&self, statements: &[Statement], held: usize) -> Vec<usize> {
         let mut found = self.needed_by.get(&held).cloned().unwrap_or_default();
         let stake = &self.stakes[held];
@@ -170,7 +169,7 @@ impl<'s> Web<'s> {
         places.get(name).into_iter().flatten().copied()
     }
 
-    /// Earlier statements that make no sense without this one.
+    /// Indices of earlier statements pointless without `held`.
     fn before(&self, statements: &[Statement], held: usize) -> Vec<usize> {
         let (statement, stake) = (&statements[held], &self.stakes[held]);
         let earlier = |at: &usize| *at < held;

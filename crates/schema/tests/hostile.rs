@@ -1,6 +1,5 @@
-//! Texts that nobody would write: pieces of SQL cut and glued by a seeded generator, and long ones
-//! of one shape. Nothing may panic or end the stack, and whatever is read may be compared with
-//! itself.
+//! Hostile texts: pieces of SQL glued by a seeded generator, and long repetitive ones. Nothing may
+//! panic or overflow the stack, and whatever is read may be compared with itself.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,7 +13,7 @@ const PRODUCTS: [Product; 4] = [
     Product::Sqlite,
 ];
 
-/// Texts that every generator run tries; `HAKARU_SCHEMA_FUZZ` sets another number for a long run.
+/// Number of generated texts per run; `HAKARU_SCHEMA_FUZZ` sets another for a long run.
 const TEXTS: u64 = 2_000;
 
 /// Statements of all dialects, with what is hard to cut: quotes, comments, bodies, client
@@ -32,7 +31,7 @@ const SEEDS: &[&str] = &[
     "ALTER TABLE t ADD COLUMN z int AFTER id, DROP COLUMN n, ADD CONSTRAINT fk FOREIGN KEY (a, b) REFERENCES u (c, d) ON UPDATE SET NULL; DROP TABLE IF EXISTS gone; -- caf\u{e9} \u{1f600}\n",
 ];
 
-/// Pieces that open something, so that gluing them in leaves it open.
+/// Opening pieces, left unclosed when glued in.
 const PIECES: &[&str] = &[
     "'",
     "\"",
@@ -99,7 +98,7 @@ fn text(rng: &mut Rng) -> String {
     text.into_iter().collect()
 }
 
-/// Reads it and, when that works, prints it and compares it with itself in both spellings.
+/// Reads a text; on success, prints the schema and compares equal schemas in both spellings.
 fn use_it(text: &str, product: Product) {
     let source = Source {
         name: "hostile.sql".to_owned(),
@@ -169,8 +168,8 @@ const SHAPES: &[Shape] = &[
     ("CREATE VIEW v AS ", "WITH a AS ", ""),
 ];
 
-/// Deep enough to end any stack that grows with the text. How long such texts take is measured by
-/// `cargo xtask bench schema`, on 10 MB of each.
+/// Size of deep texts, enough to overflow any stack growing with the text. `cargo xtask bench
+/// schema` measures the time, on 10 MB of each.
 const BYTES: usize = 60_000;
 
 #[test]

@@ -1,5 +1,5 @@
-//! Whole schemas for MySQL and MariaDB: our own, or those of the folder that `HAKARU_SCHEMA_CORPUS`
-//! names (`cargo xtask corpus`).
+//! Whole schemas for MySQL and MariaDB: Hakaru's own, or the ones in the folder
+//! `HAKARU_SCHEMA_CORPUS` (`cargo xtask corpus`).
 
 use std::fs;
 use std::path::PathBuf;

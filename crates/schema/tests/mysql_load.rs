@@ -1,5 +1,5 @@
-//! MySQL texts that are large or broken: whatever is read of them equals itself. Hostile ones of
-//! all dialects are in `hostile`.
+//! Large or broken MySQL texts: every schema read equals a second reading. Hostile texts of all
+//! dialects are in `hostile`.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ const TABLES: usize = 2_000;
 /// machine.
 const SELF_LIMIT: Duration = Duration::from_secs(20);
 
-/// Broken texts that are tried.
+/// Number of broken texts.
 const BROKEN: u64 = 2_000;
 
 fn read(text: &str) -> Result<Schema, SyntaxError> {

@@ -1,4 +1,4 @@
-//! Whole schemas for PostgreSQL: our own, or those of the folder that `HAKARU_SCHEMA_CORPUS` names
+//! Whole schemas for PostgreSQL: Hakaru's own, or the ones in the folder `HAKARU_SCHEMA_CORPUS`
 //! (`cargo xtask corpus`).
 
 use std::cell::RefCell;
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use schema::{NoteKind, Product, Server, Source};
 
-/// How the statements begin that need not be understood: kinds that are kept as they are, and what
-/// every database has without being told.
+/// First words of statements allowed to be opaque: kinds stored as written, and objects present in
+/// every database.
 const OPAQUE: &[&str] = &[
     "ALTER AGGREGATE",
     "ALTER INDEX",
@@ -24,7 +24,7 @@ fn corpus() -> PathBuf {
     std::env::var_os("HAKARU_SCHEMA_CORPUS").map_or_else(|| PathBuf::from(own), PathBuf::from)
 }
 
-/// The files that are a schema each; a schema in several has the word Create in their names.
+/// Files with one schema each; file names of the other schemas contain Create.
 fn single_files() -> Vec<String> {
     let entries = std::fs::read_dir(corpus().join("real")).expect("the corpus");
     let names = entries.map(|entry| entry.expect("an entry").file_name());

@@ -78,7 +78,7 @@ impl<'t, 'a> Cursor<'t, 'a> {
         is
     }
 
-    /// All of these words, or none.
+    /// Consumes all the words, or none.
     pub fn eat_seq(&mut self, words: &[&str]) -> bool {
         let is = self.is_seq(words);
         self.at += if is { words.len() } else { 0 };
@@ -107,7 +107,7 @@ impl<'t, 'a> Cursor<'t, 'a> {
         Ok(token)
     }
 
-    /// A name: a word, in backticks, or (as ANSI has it) in double quotes.
+    /// Reads a name: a word, in backticks, or (as in ANSI SQL) in double quotes.
     pub fn name(&mut self) -> Result<Name, Fault> {
         let token = self.peek().ok_or_else(|| self.fault("expected a name"))?;
         let is_quoted =
@@ -132,7 +132,7 @@ impl<'t, 'a> Cursor<'t, 'a> {
         }
     }
 
-    /// What stands between parentheses, which are the next token and its partner.
+    /// Reads a pair of parentheses and returns the tokens inside.
     pub fn parens(&mut self) -> Result<&'t [Token<'a>], Fault> {
         let open = self.at;
         self.expect_op("(")?;

@@ -1,4 +1,4 @@
-//! What differs between two tables, before anybody writes statements of it.
+//! Differences between two tables, before any statement is written.
 
 mod partitions;
 
@@ -36,23 +36,23 @@ pub(super) enum PartitionStep<'a> {
     Remove,
     Drop(Vec<&'a Partition>),
     Add(Vec<&'a Partition>),
-    /// These become those.
+    /// The first partitions are reorganised into the second.
     Reorganize(Vec<&'a Partition>, Vec<&'a Partition>),
 }
 
-/// What differs between a table and what it is to be.
+/// Differences between a table and the wanted one.
 #[derive(Clone, Debug)]
 pub(super) struct TableDiff<'a> {
     pub from: &'a Table,
     pub to: &'a Table,
     pub columns: Vec<ColumnStep<'a>>,
     pub dropped_columns: Vec<&'a Column>,
-    /// The primary key that goes, and the one that comes.
+    /// The dropped primary key and the added one.
     pub primary: Option<(Option<&'a Index>, Option<&'a Index>)>,
     pub added_indexes: Vec<&'a Index>,
     pub replaced_indexes: Vec<(&'a Index, &'a Index)>,
     pub renamed_indexes: Vec<(&'a Index, &'a Index)>,
-    /// Those that are hidden from the optimizer, or no more.
+    /// Indexes whose visibility to the optimizer changes.
     pub hidden_indexes: Vec<&'a Index>,
     pub dropped_indexes: Vec<&'a Index>,
     pub added_keys: Vec<&'a ForeignKey>,
@@ -61,8 +61,8 @@ pub(super) struct TableDiff<'a> {
     pub dropped_checks: Vec<&'a Check>,
     pub is_other_options: bool,
     pub partitions: Vec<PartitionStep<'a>>,
-    /// Whether a column whose change copies the table changes by itself, so that the others need
-    /// not wait for it.
+    /// Whether a column change copying the table is a separate statement, so the others need not
+    /// wait.
     pub parts_copies: bool,
 }
 
@@ -191,7 +191,7 @@ impl<'a> TableDiff<'a> {
         }
     }
 
-    /// Whether one of its columns is dropped and added.
+    /// Whether a column of the index is dropped and added.
     pub fn has_remade(&self, index: &Index) -> bool {
         self.columns.iter().any(|step| match step {
             ColumnStep::Remake { from, .. } => {
@@ -255,7 +255,7 @@ fn has_same_name(one: &Option<Name>, other: &Option<Name>) -> bool {
     }
 }
 
-/// Whether a column cannot become the other one by a change of its definition.
+/// Whether a column can only be dropped and added, not redefined.
 fn is_remade(from: &Column, to: &Column) -> bool {
     match (&from.norm.generated, &to.norm.generated) {
         (Some((_, one)), Some((_, other))) => one != other,
@@ -277,7 +277,7 @@ impl Table {
         self.indexes.iter().find(|index| index.is_primary())
     }
 
-    /// The name of a key, as the server made it when none was written.
+    /// Name of a foreign key, generated like the server's when none was written.
     pub(super) fn key_name(&self, key: &ForeignKey) -> Name {
         if let Some(name) = &key.name {
             return name.clone();
@@ -328,7 +328,7 @@ impl ForeignKey {
 }
 
 impl Index {
-    /// Whether they differ in nothing but what the optimizer sees.
+    /// Whether the indexes differ only in visibility to the optimizer.
     fn is_hidden_only(&self, other: &Index) -> bool {
         let plain = |index: &Index| index.norm.trim_end_matches(" invisible").len();
         self.was.is_none()

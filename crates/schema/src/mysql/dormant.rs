@@ -1,4 +1,4 @@
-//! Statements as they may be executed where a schema is only tried out.
+//! Statements adapted for execution on a scratch database.
 
 use super::cursor::Cursor;
 use super::expr::lexed;
@@ -8,8 +8,7 @@ use super::parse;
 /// stand.
 const BEHIND_SCHEDULE: [&str; 4] = ["ENABLE", "DISABLE", "COMMENT", "DO"];
 
-/// An event disabled, since one that is due runs as soon as it is made; any other statement as it
-/// is.
+/// Disables an event, since a due one runs on creation; returns any other statement unchanged.
 pub fn dormant(sql: &str) -> String {
     let tokens = lexed(sql);
     let mut cursor = Cursor::new(&tokens, sql.len());

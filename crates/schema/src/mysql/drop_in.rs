@@ -1,5 +1,5 @@
-//! Plans as sqldef spells and orders them: one change a statement, in the order of the wanted
-//! texts, drops at the end.
+//! Plans in sqldef's spelling and order: one change per statement, in the order of the wanted
+//! texts, drops last.
 
 mod indexes;
 mod partitions;
@@ -22,10 +22,9 @@ struct Writer<'a> {
     to: &'a Schema,
     printer: Printer,
     statements: Vec<Statement>,
-    /// Foreign keys that were dropped for another table's primary key already, with their table's
-    /// name.
+    /// Foreign keys already dropped for another table's primary key, as table and name.
     dropped_keys: HashSet<(String, String)>,
-    /// The same of indexes, dropped before one of their columns.
+    /// Indexes already dropped before a column, as table and name.
     dropped_indexes: HashSet<(String, String)>,
 }
 
@@ -76,7 +75,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// As it was written; what has to wait until all tables are there.
+    /// Writes the statements of a new table and returns the foreign keys waiting for other tables.
     fn create(&mut self, table: &'a Table) -> Vec<(String, &'a Table)> {
         let name = ("table", table.name.text.clone());
         if table.is_moved {
@@ -91,7 +90,7 @@ impl<'a> Writer<'a> {
         texts.map(|sql| (sql.clone(), table)).collect()
     }
 
-    /// Tables that go, in the order of their names, each before those that it refers to.
+    /// Drops tables by name, each before the ones referred to.
     fn drop_tables(&mut self) {
         let mut gone: Vec<&Table> = self
             .from
@@ -144,14 +143,13 @@ impl<'a> Writer<'a> {
         at
     }
 
-    /// Held back unless it is allowed.
+    /// Adds a drop, held back unless allowed.
     fn push_drop(&mut self, sql: String, object: (&'static str, String), lost: Hazard) -> usize {
         self.push_with(sql, Verb::Drop, object, vec![lost])
     }
 }
 
-/// Statements in a row that alter one table become one, those that destroy apart from those that do
-/// not.
+/// Merges consecutive statements altering one table, destructive ones apart from the others.
 fn in_bulk(statements: Vec<Statement>) -> Vec<Statement> {
     let mut merged: Vec<Statement> = Vec::new();
     // Places of statements in the merged list.
@@ -181,7 +179,7 @@ fn in_bulk(statements: Vec<Statement>) -> Vec<Statement> {
     merged
 }
 
-/// `ALTER TABLE name `, when more than one change may follow it.
+/// `ALTER TABLE name `, when several changes may follow.
 fn head(sql: &str) -> String {
     const CLAUSES: [&str; 4] = [" ADD ", " DROP ", " CHANGE ", " MODIFY "];
     let at = CLAUSES.iter().filter_map(|clause| sql.find(clause)).min();

@@ -23,7 +23,7 @@ pub struct Expr {
     pub norm: String,
 }
 
-/// Compares what is meant, not how it is written.
+/// Compares normal forms, not spellings.
 impl PartialEq for Expr {
     fn eq(&self, other: &Expr) -> bool {
         self.norm == other.norm
@@ -41,7 +41,7 @@ impl Expr {
         }
     }
 
-    /// A view's query; `columns` are the names that the view gives to its columns.
+    /// Reads a view's query; `columns` are the view's own column names.
     pub(super) fn query(tokens: &[Token<'_>], columns: &[Name], database: Option<&str>) -> Expr {
         let norm = query::canonical(tokens, columns, database).unwrap_or_else(|| {
             let names: Vec<String> = columns
@@ -60,8 +60,8 @@ impl Expr {
         }
     }
 
-    /// A body, a schedule or another stretch of which only the tokens are compared; names of this
-    /// database lose it.
+    /// Reads a body, a schedule or other SQL compared only by tokens; qualifiers of the own
+    /// database are dropped.
     pub(super) fn statement(tokens: &[Token<'_>], database: Option<&str>) -> Expr {
         Expr {
             text: text(tokens),
@@ -75,20 +75,20 @@ pub(super) fn canonical(tokens: &[Token<'_>]) -> String {
     tokens::canonical(tokens, None)
 }
 
-/// Tokens of a text that was read before, so that it has no mistakes.
+/// Tokens of a text known to be valid, having been read before.
 pub(super) fn lexed(text: &str) -> Vec<Token<'_>> {
     let mut lexer = Lexer::new(text, Executes::of(&Server::unknown(Product::Mysql)));
     std::iter::from_fn(|| lexer.next().ok().flatten()).collect()
 }
 
-/// A text as sqldef prints it.
+/// Prints a text as sqldef does.
 pub(super) fn drop_in_text(text: &str) -> String {
     drop_in(&lexed(text))
 }
 
 pub(super) use tokens::{drop_in, listed, text, with_own_sequences, without_database};
 
-/// The text with its words in capitals, strings apart.
+/// Converts the words of a text to capitals, except in strings.
 pub(super) fn upper_text(text: &str) -> String {
     let mut upper = text.to_owned();
     for token in lexed(text)
@@ -100,7 +100,7 @@ pub(super) fn upper_text(text: &str) -> String {
     upper
 }
 
-/// Whether one pair of parentheses holds all of it.
+/// Whether one pair of parentheses encloses the whole text.
 pub(super) fn is_enclosed(text: &str) -> bool {
     let tokens = lexed(text);
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! Changes folded into a table, as a server would carry them out.
+//! `ALTER TABLE` actions applied to the model of a table, as by a server.
 
 use super::model::{Check, Column, Name, Options, Partition, Partitioning, Table};
 use super::parse::alter::{Action, Place};
@@ -13,7 +13,7 @@ impl Name {
     }
 }
 
-/// Carries out one change; what it says when the table has no such thing.
+/// Applies one action; the error names the missing part.
 pub(super) fn fold(table: &mut Table, action: Action) -> Result<(), String> {
     match action {
         Action::Add(Item::Column(column, more), place) => {
@@ -202,7 +202,7 @@ impl Options {
 }
 
 impl Table {
-    /// As `RENAME COLUMN` does it, expressions apart.
+    /// Renames a column like `RENAME COLUMN`, except in expressions.
     pub(super) fn rename_column(&mut self, old: &Name, new: &Name) {
         for column in self.columns.iter_mut().filter(|column| column.name.is(old)) {
             column.name = new.clone();

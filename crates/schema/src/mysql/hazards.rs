@@ -1,4 +1,4 @@
-//! What the rows of a table can do to a change, with the query that finds them.
+//! Hazards of a change for existing rows, with queries finding the rows.
 
 use super::diff::{PartitionStep, TableDiff};
 use super::expr::Expr;
@@ -17,7 +17,7 @@ fn now(name: &Name, was: &Option<Name>) -> String {
     backticked(&was.as_ref().unwrap_or(name).text)
 }
 
-/// Of a column that is added to a table with rows.
+/// Hazards of adding a column to a table with rows.
 pub(super) fn of_added(table: &Table, column: &Column) -> Vec<Hazard> {
     let is_stored = column
         .norm
@@ -37,7 +37,7 @@ fn rewrite(table: &Name) -> Vec<Hazard> {
     ]
 }
 
-/// Of a column that changes.
+/// Hazards of changing a column.
 pub(super) fn of_changed(table: &Table, from: &Column, to: &Column) -> Vec<Hazard> {
     let mut hazards = Vec::new();
     let name = &to.name.text;
@@ -63,7 +63,7 @@ pub(super) fn of_changed(table: &Table, from: &Column, to: &Column) -> Vec<Hazar
     hazards
 }
 
-/// Of an index that is made on a table with rows.
+/// Hazards of creating an index on a table with rows.
 pub(super) fn of_index(table: &Table, index: &Index) -> Vec<Hazard> {
     match index.kind {
         IndexKind::Primary => {
@@ -100,7 +100,7 @@ fn duplicates(table: &Table, index: &Index) -> Hazard {
     }
 }
 
-/// Of a foreign key that is added to a table with rows.
+/// Hazards of adding a foreign key to a table with rows.
 pub(super) fn of_key(table: &Table, key: &ForeignKey) -> Vec<Hazard> {
     let pairs = || key.columns.iter().zip(&key.references);
     let joined: Vec<String> = pairs()
@@ -141,7 +141,7 @@ pub(super) fn of_key(table: &Table, key: &ForeignKey) -> Vec<Hazard> {
     hazards
 }
 
-/// Of a check that is added to a table with rows.
+/// Hazards of adding a check to a table with rows.
 pub(super) fn of_check(table: &Table, check: &Check) -> Vec<Hazard> {
     if !check.is_enforced {
         return Vec::new();
@@ -156,8 +156,8 @@ pub(super) fn of_check(table: &Table, check: &Check) -> Vec<Hazard> {
     }]
 }
 
-/// Engines that keep every row of any other: of what else there is, nothing is known, or that it
-/// keeps none (`BLACKHOLE`), or none across a restart (`MEMORY`).
+/// Engines able to store the rows of any other. The rest is unknown, or stores nothing
+/// (`BLACKHOLE`), or nothing across a restart (`MEMORY`).
 const KEEPING: [&str; 3] = ["aria", "innodb", "myisam"];
 
 /// Of another engine.
@@ -184,7 +184,7 @@ pub(super) fn of_options(from: &Table, to: &Table) -> Vec<Hazard> {
     }
 }
 
-/// Of partitions that rows are moved between.
+/// Hazards of moving rows between partitions.
 pub(super) fn of_partitions(diff: &TableDiff<'_>, step: &PartitionStep<'_>) -> Vec<Hazard> {
     let name = &diff.to.name.text;
     let mut hazards = vec![Hazard::Rewrite(format!("table {name} is written anew"))];
@@ -212,7 +212,7 @@ pub(super) fn of_partitions(diff: &TableDiff<'_>, step: &PartitionStep<'_>) -> V
     hazards
 }
 
-/// The rows of lists of values that no other list takes over.
+/// Rows with a listed value missing in all new lists.
 fn homeless(table: &str, from: &[&Partition], to: &[&Partition]) -> Option<Hazard> {
     let taken = |value: &&Expr| to.iter().any(|new| new.values.contains(value));
     let values = from.iter().flat_map(|old| &old.values);
@@ -224,8 +224,8 @@ fn homeless(table: &str, from: &[&Partition], to: &[&Partition]) -> Option<Hazar
     (!lost.is_empty()).then_some(Hazard::DataLoss(rows))
 }
 
-/// The condition of rows that no partition takes; `None` where each is taken, and where that cannot
-/// be told.
+/// Condition of rows outside all partitions; `None` where there are none, or where the bounds
+/// cannot be compared.
 fn outside(partitioning: &Partitioning) -> Option<String> {
     let (key, last) = (&partitioning.key, partitioning.partitions.last()?);
     if partitioning.is_range {
@@ -263,7 +263,7 @@ pub(super) fn is_copied(from: &ColumnNorm, to: &ColumnNorm) -> bool {
     }
 }
 
-/// Why values may be lost, when they may.
+/// Reason for a possible loss of values, if any.
 pub(super) fn loss(from: &ColumnNorm, to: &ColumnNorm) -> Option<String> {
     let (old, new) = (Shape::of(&from.data_type), Shape::of(&to.data_type));
     let is_lossy = match (&old, &new) {

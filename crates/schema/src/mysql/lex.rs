@@ -13,9 +13,9 @@ pub(super) use quote::{backticked, literal, unquoted};
 pub(super) enum Kind {
     /// A keyword or a name without quotes.
     Word,
-    /// A name in backticks, with them.
+    /// A name in backticks, including the backticks.
     Quoted,
-    /// A string, with its quotes.
+    /// A string, including the quotes.
     Text,
     /// A number, also `0x1f`, `x'1f'`, `b'01'`.
     Number,
@@ -47,7 +47,7 @@ impl Token<'_> {
     }
 }
 
-/// A place that cannot be read, and why.
+/// Position and reason of a syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub at: usize,
@@ -120,7 +120,7 @@ impl<'a> Lexer<'a> {
         *self.text.as_bytes().get(self.at + ahead).unwrap_or(&0)
     }
 
-    /// To the next letter that belongs to a token.
+    /// Skips to the next character of a token.
     pub fn skip(&mut self) -> Result<(), Fault> {
         loop {
             match (self.byte(0), self.byte(1)) {

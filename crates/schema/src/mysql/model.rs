@@ -7,17 +7,17 @@ use super::expr::Expr;
 
 pub use programs::{Event, Opaque, Trigger, View};
 
-/// A name, and whether it was quoted.
+/// A name, possibly quoted in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Name {
     /// Without quotes.
     pub text: String,
-    /// Whether the source had quotes around it.
+    /// Whether the name was quoted in the source.
     pub is_quoted: bool,
 }
 
 impl Name {
-    /// A name that servers would print so.
+    /// A name printed by servers in quotes.
     pub fn quoted(text: impl Into<String>) -> Name {
         Name {
             text: text.into(),
@@ -29,31 +29,31 @@ impl Name {
 /// A base table.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// Its name.
+    /// Name of the table.
     pub name: Name,
-    /// What it was called before.
+    /// Former name, from a comment.
     pub renamed_from: Option<String>,
-    /// The name on the server, where a plan gives it the one above.
+    /// Name on the server, where the plan renames the table.
     pub was: Option<Name>,
     /// In order.
     pub columns: Vec<Column>,
-    /// The primary key among them, also those that foreign keys imply.
+    /// Indexes, including the primary key and ones implied by foreign keys.
     pub indexes: Vec<Index>,
     /// Foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
-    /// Checks of the table; MariaDB keeps those of one column with it.
+    /// Checks of the table; on MariaDB, column checks are stored with the column.
     pub checks: Vec<Check>,
     /// Engine, character set and so on.
     pub options: Options,
     /// `PARTITION BY …`
     pub partitioning: Option<Partitioning>,
-    /// `PERIOD FOR …`, as it is printed.
+    /// `PERIOD FOR …` clauses, as printed.
     pub periods: Vec<String>,
-    /// The `CREATE TABLE` as it was written, and what was added to it by statements of their own.
+    /// The original `CREATE TABLE`, and the statements with later additions.
     pub source: Vec<String>,
-    /// Whether its statements no longer say what it is, since it got another name.
+    /// Whether the original statements are outdated by a rename.
     pub is_moved: bool,
-    /// The normal form of its options.
+    /// Normal form of the options.
     pub norm: TableNorm,
 }
 
@@ -91,11 +91,11 @@ pub struct Options {
     pub row_format: Option<String>,
     /// The counter.
     pub auto_increment: Option<String>,
-    /// All others, by their upper-case name, with the value as it is printed.
+    /// Other options by upper-case name, with values as printed.
     pub others: Vec<(String, String)>,
 }
 
-/// A data type as it was written, in lower case.
+/// A data type as written, in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataType {
     /// Such as `varchar` or `double precision`.
@@ -119,14 +119,14 @@ pub struct DataType {
 pub enum Value {
     /// A number, a string or another constant.
     Literal(Expr),
-    /// `(expression)`, or one that needs no parentheses on MariaDB.
+    /// `(expression)`, or an expression valid without parentheses on MariaDB.
     Expression(Expr),
 }
 
 /// How a generated column comes about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
-    /// What it is.
+    /// Expression of the column.
     pub expr: Expr,
     /// Kept with the row.
     pub is_stored: bool,
@@ -135,11 +135,11 @@ pub struct Generated {
 /// A column.
 #[derive(Clone, Debug, Default)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: Name,
-    /// What it was called before.
+    /// Former name, from a comment.
     pub renamed_from: Option<String>,
-    /// The name on the server, where a plan gives it the one above.
+    /// Name on the server, where the plan renames the column.
     pub was: Option<Name>,
     /// As written.
     pub data_type: DataType,
@@ -161,9 +161,9 @@ pub struct Column {
     pub comment: Option<String>,
     /// `UNIQUE` was written with the column.
     pub is_unique: bool,
-    /// Checks written with it, without a name.
+    /// Unnamed checks written with the column.
     pub checks: Vec<Check>,
-    /// Everything else, as it is printed.
+    /// Everything else, as printed.
     pub others: Vec<String>,
     /// The normal form.
     pub norm: ColumnNorm,
@@ -178,13 +178,13 @@ pub struct ColumnNorm {
     pub charset: Option<String>,
     /// Of text; `None` when unknown.
     pub collation: Option<String>,
-    /// Whether it may be NULL.
+    /// Whether NULL is allowed.
     pub is_nullable: bool,
     /// Canonical.
     pub default: Option<String>,
     /// Canonical.
     pub on_update: Option<String>,
-    /// Canonical, with whether it is stored.
+    /// Canonical expression, and `true` when stored.
     pub generated: Option<(String, bool)>,
     /// Canonical, in order.
     pub checks: Vec<String>,
@@ -235,15 +235,15 @@ pub enum Key {
 /// An index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
-    /// Its kind.
+    /// Kind of the index.
     pub kind: IndexKind,
-    /// `KEY`, `INDEX` or nothing: the word it was written with.
+    /// Keyword in the source: `KEY`, `INDEX` or none.
     pub word: &'static str,
-    /// Its name, the server's when none was written.
+    /// Name of the index, the server's when none was written.
     pub name: Name,
-    /// What it was called before.
+    /// Former name, from a comment.
     pub renamed_from: Option<String>,
-    /// The name on the server, where a plan gives it the one above.
+    /// Name on the server, where the plan renames the index.
     pub was: Option<Name>,
     /// In order.
     pub parts: Vec<Part>,
@@ -255,20 +255,20 @@ pub struct Index {
     pub comment: Option<String>,
     /// `INVISIBLE` or `IGNORED`.
     pub is_invisible: bool,
-    /// All other options, as they are printed.
+    /// Other options, as printed.
     pub others: Vec<String>,
     /// Made by the server for a foreign key.
     pub is_implied: bool,
-    /// Written with its column.
+    /// Whether the index was written with a column.
     pub is_inline: bool,
-    /// The statement of its own that it was written with.
+    /// Separate statement in the source, if any.
     pub statement: Option<String>,
     /// The normal form, without the name.
     pub norm: String,
 }
 
 impl Part {
-    /// Its column's name.
+    /// Name of the column.
     pub(super) fn column(&self) -> Option<&Name> {
         match &self.key {
             Key::Column(name) => Some(name),
@@ -276,19 +276,19 @@ impl Part {
         }
     }
 
-    /// Whether it is this column.
+    /// Whether the part is the given column.
     pub(super) fn is_of(&self, column: &Name) -> bool {
         matches!(&self.key, Key::Column(name) if name.is(column))
     }
 }
 
 impl Index {
-    /// Whether it is the primary key.
+    /// Whether the index is the primary key.
     pub(super) fn is_primary(&self) -> bool {
         self.kind == IndexKind::Primary
     }
 
-    /// Whether its first columns are these, in this order and whole.
+    /// Whether the first columns are the given ones, in order and whole.
     pub fn covers(&self, columns: &[Name]) -> bool {
         let is_tree = matches!(
             self.kind,
@@ -308,7 +308,7 @@ impl Index {
 pub struct ForeignKey {
     /// As written; the server makes one otherwise.
     pub name: Option<Name>,
-    /// What it was called before.
+    /// Former name, from a comment.
     pub renamed_from: Option<String>,
     /// Here.
     pub columns: Vec<Name>,
@@ -318,15 +318,15 @@ pub struct ForeignKey {
     pub table: Name,
     /// There.
     pub references: Vec<Name>,
-    /// In upper case; what the server does without it is `None`.
+    /// Action in upper case; `None` for the server's default.
     pub on_delete: Option<String>,
     /// In upper case.
     pub on_update: Option<String>,
     /// Name given between `FOREIGN KEY` and the columns.
     pub index: Option<String>,
-    /// Written with its column.
+    /// Whether the key was written with a column.
     pub is_inline: bool,
-    /// The statement of its own that it was written with.
+    /// Separate statement in the source, if any.
     pub statement: Option<String>,
 }
 
@@ -335,13 +335,13 @@ pub struct ForeignKey {
 pub struct Check {
     /// As written; the server makes one otherwise.
     pub name: Option<Name>,
-    /// What it was called before.
+    /// Former name, from a comment.
     pub renamed_from: Option<String>,
     /// The condition.
     pub expr: Expr,
     /// `NOT ENFORCED` is absent.
     pub is_enforced: bool,
-    /// The column that it was written with.
+    /// Column of the check in the source, if written with one.
     pub is_inline: Option<String>,
 }
 
@@ -352,29 +352,29 @@ pub struct Partitioning {
     pub head: String,
     /// The same, canonical.
     pub norm: String,
-    /// Whether it is by RANGE or LIST.
+    /// Whether partitions are given by RANGE or LIST.
     pub has_bounds: bool,
-    /// Whether it is by RANGE.
+    /// Whether partitions are given by RANGE.
     pub is_range: bool,
     /// What rows are told apart by, as written: the columns or the expression in parentheses.
     pub key: String,
-    /// In order; empty when only their number is given.
+    /// Partitions in order; empty when only a number is given.
     pub partitions: Vec<Partition>,
 }
 
 /// One partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// Its name.
+    /// Name of the partition.
     pub name: Name,
     /// The definition as written, from `PARTITION` on.
     pub text: String,
     /// The same without name and default engine, canonical.
     pub norm: String,
-    /// Whether it takes all above (`MAXVALUE`).
+    /// Whether the partition has no upper bound (`MAXVALUE`).
     pub is_max: bool,
-    /// All that it takes (`VALUES IN`); none where it takes all the rest, and of other kinds.
+    /// Values of the partition (`VALUES IN`); empty for a default partition and for other kinds.
     pub values: Vec<Expr>,
-    /// What stands in parentheses behind `LESS THAN`; `None` where some of it is `MAXVALUE`.
+    /// Bound in parentheses behind `LESS THAN`; `None` where a part is `MAXVALUE`.
     pub bound: Option<String>,
 }

@@ -1,9 +1,9 @@
-//! Plans in our order: foreign keys that are in the way go first and come last, each table is
-//! altered once, and what destroys something stands apart so that it can be held back alone.
+//! Plans in Hakaru's own order: blocking foreign keys are dropped first and added last, each table
+//! is altered once, and destructive changes are separate statements, to be held back alone.
 //!
-//! Order: sequences, which defaults count by; triggers that go; new names; foreign keys that go;
-//! tables that go; tables that change; new tables; foreign keys that come; routines; views;
-//! triggers; events; what else goes.
+//! Phases: create sequences, which defaults use; drop triggers; rename; drop foreign keys; drop
+//! tables; alter tables; create tables; add foreign keys; create routines, views, triggers and
+//! events; drop everything else.
 
 mod alter;
 mod links;
@@ -108,7 +108,7 @@ impl<'a> Builder<'a> {
         self.options.auto_increment && after.is_some() && *after != diff.from.options.auto_increment
     }
 
-    /// Adds a statement; its index.
+    /// Appends a statement and returns the index.
     pub fn push(&mut self, sql: String, verb: Verb, kind: &'static str, name: String) -> usize {
         let (object, hazards) = (Object { kind, name }, vec![Hazard::NotTransactional]);
         self.statements
@@ -116,7 +116,7 @@ impl<'a> Builder<'a> {
         self.statements.len() - 1
     }
 
-    /// The same with what makes it dangerous in front.
+    /// Appends a statement with additional hazards in front.
     pub fn push_with(
         &mut self,
         sql: String,
@@ -147,7 +147,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Those that go or must make room, each alone: what comes of one may be held back.
+    /// Drops foreign keys for good or for a change, one per statement: effects of one may be held
+    /// back.
     fn drop_foreign_keys(
         &mut self,
         diffs: &[TableDiff<'a>],
@@ -189,7 +190,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Creates what is new; foreign keys that have to wait for other tables.
+    /// Creates new tables, and returns the foreign keys waiting for other tables.
     fn create_tables(&mut self) -> Vec<Retaken<'a>> {
         let new: Vec<&Table> = self
             .to
@@ -295,14 +296,14 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A foreign key that goes for a while.
+/// A foreign key dropped and added again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retaken<'a> {
     table: &'a Table,
     key: &'a ForeignKey,
 }
 
-/// Foreign keys that stay, but are in the way of a column's or an index' change.
+/// Foreign keys to drop temporarily, since a column's or an index's change is blocked.
 fn retaken<'a>(diffs: &[TableDiff<'a>], from: &Schema, to: &'a Schema) -> Vec<Retaken<'a>> {
     let places: HashMap<&str, &TableDiff<'a>> = diffs
         .iter()
@@ -331,7 +332,7 @@ fn retaken<'a>(diffs: &[TableDiff<'a>], from: &Schema, to: &'a Schema) -> Vec<Re
     retaken
 }
 
-/// Whether a change touches what a foreign key needs: these columns' types, or the index on them.
+/// Whether a change affects the types of columns of a foreign key, or an index on the columns.
 fn moves(diff: &TableDiff<'_>, columns: &[Name]) -> bool {
     let is_named = |name: &Name| columns.iter().any(|column| column.is(name));
     let is_column = diff.columns.iter().any(|step| match step {
@@ -354,8 +355,7 @@ fn moves(diff: &TableDiff<'_>, columns: &[Name]) -> bool {
             .any(covers)
 }
 
-/// Foreign keys by which tables that go refer to each other in a circle, or to one that is dropped
-/// before them.
+/// Foreign keys by which dropped tables refer to each other in a circle, or to one dropped before.
 fn circle<'a>(gone: &[&'a Table]) -> Vec<(&'a Table, &'a ForeignKey)> {
     let ordered = order::tables(gone);
     let place = |name: &str| ordered.iter().position(|table| table.name.text == name);
@@ -371,7 +371,7 @@ fn circle<'a>(gone: &[&'a Table]) -> Vec<(&'a Table, &'a ForeignKey)> {
 }
 
 impl Table {
-    /// The key here that demands the same.
+    /// The equivalent key of the table, or else `key`.
     fn same_key<'k>(&'k self, key: &'k ForeignKey) -> &'k ForeignKey {
         self.foreign_keys
             .iter()

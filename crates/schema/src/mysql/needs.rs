@@ -1,10 +1,10 @@
-//! Statements that may be held back, and without which another one would fail: it is held back with
-//! them.
+//! Prerequisites of a statement among the possibly held-back ones: the statement is held back
+//! together with a prerequisite.
 
 use super::model::{ForeignKey, Name, Table};
 use crate::{Statement, Verb};
 
-/// Those that make the columns of a foreign key, here and there, what it takes.
+/// Statements preparing the columns of a foreign key, on both sides.
 pub(super) fn of_key(statements: &[Statement], table: &Table, key: &ForeignKey) -> Vec<usize> {
     let is_column = |owner: &Name, columns: &[Name], name: &str| {
         let column = name.strip_prefix(owner.text.as_str());
@@ -25,7 +25,7 @@ pub(super) fn of_key(statements: &[Statement], table: &Table, key: &ForeignKey) 
     places(statements, &is_needed)
 }
 
-/// Those that make or change one of these tables and views.
+/// Statements creating or changing any of the tables and views.
 pub(super) fn of_tables(statements: &[Statement], names: &[&str]) -> Vec<usize> {
     places(statements, &|statement| is_of(statement, names))
 }

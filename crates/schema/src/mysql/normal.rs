@@ -1,5 +1,5 @@
-//! What a server would store of a table: names it gives, indexes it adds, one spelling for what is
-//! stored alike.
+//! The form of a table as stored by a server: generated names, implied indexes, one spelling for
+//! equal definitions.
 
 mod charset;
 mod keys;
@@ -10,7 +10,7 @@ use super::lex::unquoted;
 use super::model::{Column, ColumnNorm, Table, TableNorm, Value};
 use crate::{Product, Server, Version};
 
-/// From this version on a server forgets the display width of integers.
+/// First version ignoring the display width of integers.
 const NO_WIDTHS: Version = Version(8, 0, 17);
 
 /// What depends on the server.
@@ -40,7 +40,7 @@ impl Rules {
     }
 }
 
-/// Brings a table that was read or changed into the form that a server would have given it.
+/// Converts a table into the server's normal form.
 pub(super) fn settle(table: &mut Table, server: &Server) {
     let rules = Rules::of(server);
     if !rules.has_inline_references {
@@ -77,7 +77,7 @@ pub(super) fn settle(table: &mut Table, server: &Server) {
     keys::norms(table, &rules);
 }
 
-/// MySQL keeps no check with its column.
+/// Moves column checks to the table: MySQL stores none with columns.
 fn checks_to_table(table: &mut Table) {
     for column in &mut table.columns {
         for mut check in std::mem::take(&mut column.checks) {
@@ -109,7 +109,7 @@ fn table_norm(table: &Table, texts: &charset::Texts) -> TableNorm {
     }
 }
 
-/// `None` for the period of a table's own past, which comes and goes with its versions.
+/// Normal form of a period; `None` for the system-time period, which belongs to versioning.
 pub(super) fn period_norm(period: &str) -> Option<String> {
     let norm = period.replace([' ', '`'], "").to_lowercase();
     (!norm.starts_with("periodforsystem_time(")).then_some(norm)
@@ -227,7 +227,7 @@ fn column_norm(
 }
 
 impl ColumnNorm {
-    /// Whether a server stores both alike; a character set that is not known equals all.
+    /// Whether a server stores both alike; an unknown character set equals any.
     pub fn is_same(&self, other: &ColumnNorm) -> bool {
         self.is_same_type(other)
             && self.is_nullable == other.is_nullable
@@ -247,7 +247,7 @@ impl ColumnNorm {
 }
 
 impl TableNorm {
-    /// Whether a server stores both alike; a character set that is not known equals all.
+    /// Whether a server stores both alike; an unknown character set equals any.
     pub fn is_same(&self, other: &TableNorm) -> bool {
         self.engine == other.engine
             && is_alike(&self.charset, &other.charset)

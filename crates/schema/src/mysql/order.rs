@@ -1,11 +1,10 @@
-//! Orders in which a server takes objects that need each other.
+//! Creation orders of interdependent objects.
 
 use std::collections::HashMap;
 
 use super::model::{Table, View};
 
-/// Sorts so that each comes behind those that it needs; what needs each other in a circle stays as
-/// it was.
+/// Sorts prerequisites first; circles stay in the original order.
 ///
 /// `needs` gives indices into the same list.
 pub(super) fn sorted(count: usize, needs: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {
@@ -45,7 +44,7 @@ enum State {
     Done,
 }
 
-/// Tables, each behind those that its foreign keys refer to.
+/// Tables, each behind the ones referenced by foreign keys.
 pub(super) fn tables<'a>(tables: &[&'a Table]) -> Vec<&'a Table> {
     let places: HashMap<&str, usize> = tables
         .iter()
@@ -63,7 +62,7 @@ pub(super) fn tables<'a>(tables: &[&'a Table]) -> Vec<&'a Table> {
         .collect()
 }
 
-/// Views, each behind those that it reads.
+/// Views, each behind the views read.
 pub(super) fn views<'a>(views: &[&'a View]) -> Vec<&'a View> {
     let places: HashMap<String, usize> = views
         .iter()

@@ -98,7 +98,7 @@ fn checks(table: &Table) -> Vec<outline::Check> {
         .collect()
 }
 
-/// An expression without the parentheses around all of it.
+/// Strips parentheses around the whole expression.
 fn bare(text: &str) -> &str {
     let mut text = text.trim();
     while is_enclosed(text) {

@@ -1,4 +1,4 @@
-//! Statements become parts of the model: what is written, without asking what a server makes of it.
+//! Statements parsed into parts of the model: as written, without the server's normal form.
 
 pub(super) mod alter;
 mod column;
@@ -18,12 +18,12 @@ pub(super) use table::{Created, VERSIONING, table};
 /// One thing between the parentheses of a table, or behind ADD.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
-    /// A column with what is written with it.
+    /// A column, with attached constraints.
     Column(Box<Column>, Vec<Item>),
     Index(Index),
     ForeignKey(ForeignKey),
     Check(Check),
-    /// `PERIOD FOR …`, as it is printed.
+    /// `PERIOD FOR …`, as printed.
     Period(String),
 }
 

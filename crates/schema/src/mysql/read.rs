@@ -10,7 +10,7 @@ use super::split::{Splitter, Statement};
 use super::{Schema, normal};
 use crate::{Note, NoteKind, Server, Source, SyntaxError};
 
-/// Letters of a statement that a note shows.
+/// Characters of a statement shown in a note.
 const NOTE_LETTERS: usize = 60;
 
 const DATA: [&str; 8] = [
@@ -82,7 +82,7 @@ pub(super) fn source(
     }
 }
 
-/// The name behind USE, which ends with its line if not with `;`.
+/// Name behind USE, ended by the line if not by `;`.
 fn used(rest: &str) -> String {
     let line = rest.lines().next().unwrap_or_default();
     let name = line.split(';').next().unwrap_or_default();
@@ -91,7 +91,7 @@ fn used(rest: &str) -> String {
 
 struct Reader<'r, 's> {
     server: &'r Server,
-    /// The database that the text is about: names may be written with it.
+    /// Database of the text, a possible qualifier of names.
     database: Option<&'r str>,
     schema: &'r mut Schema,
     statement: &'r Statement<'s>,
@@ -130,7 +130,7 @@ impl<'s> Reader<'_, 's> {
         Ok(Outcome::Noted(NoteKind::Opaque))
     }
 
-    /// A view that gets another query; anything else is not known.
+    /// Applies a view's new query; anything else is opaque.
     fn alter_view(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
         let head = parse::head(&mut cursor);
         let Some(head) = head.ok().filter(|_| cursor.eat("VIEW")) else {
@@ -144,8 +144,7 @@ impl<'s> Reader<'_, 's> {
         Ok(Outcome::Done)
     }
 
-    /// As it was written, without the names of this database and without comments that servers take
-    /// apart.
+    /// The statement as written, without own-database qualifiers and executable comments.
     fn written(&self) -> String {
         written(self.text, &self.statement.tokens, self.database)
     }
@@ -277,7 +276,7 @@ impl<'s> Reader<'_, 's> {
         Ok(Outcome::Done)
     }
 
-    /// What the drop-in printer repeats: an index or a foreign key that was added alone.
+    /// Records the statement of a separately added index or foreign key, for the drop-in printer.
     fn remember_statement(&self, table: &mut Table, text: &str) {
         let is_added = self
             .statement
@@ -365,8 +364,8 @@ fn opaque_kind(cursor: &mut Cursor<'_, '_>) -> Option<&'static str> {
     found.map(|(_, kind)| *kind)
 }
 
-/// What is compared of a routine: what it does, since servers write its head anew. Sequences are
-/// only there or not.
+/// Compared part of a routine: the body, since servers rewrite the head. Sequences are only there
+/// or not.
 fn body_norm(kind: &str, tokens: &[Token<'_>]) -> String {
     if kind == "sequence" {
         return String::new();

@@ -1,11 +1,11 @@
-//! Old names that comments tell, applied to the schema that a plan starts from: what follows
-//! compares equal names.
+//! Renames from comments, applied to the starting schema of a plan: later stages compare equal
+//! names.
 
 use super::Schema;
 use super::model::{Name, Table};
 use crate::PlanError;
 
-/// The schema with new names, each object knowing its old one; `None` when nothing gets a new name.
+/// Returns the schema with new names, each object with the old one; `None` without renames.
 pub(super) fn applied(from: &Schema, to: &Schema) -> Result<Option<Schema>, PlanError> {
     let is_any = to.views.iter().any(|view| view.renamed_from.is_some())
         || to.tables.iter().any(|table| {

@@ -1,4 +1,4 @@
-//! Parts of the model as SQL, as we spell them and as sqldef does.
+//! Parts of the model as SQL, in Hakaru's and in sqldef's spelling.
 
 use super::expr::{self, Expr};
 use super::lex::{Kind, backticked, literal};
@@ -41,7 +41,7 @@ impl Printer {
         }
     }
 
-    /// A column's name with its definition.
+    /// Prints a column's name and definition.
     pub fn column(&self, table: &Table, column: &Column) -> String {
         format!(
             "{} {}",
@@ -50,7 +50,7 @@ impl Printer {
         )
     }
 
-    /// The definition; without AUTO_INCREMENT where that has to wait for its key.
+    /// Prints the definition; without AUTO_INCREMENT where a key has to be created first.
     pub fn definition(&self, table: &Table, column: &Column, has_counter: bool) -> String {
         let mut text = self.data_type(column);
         if let Some(generated) = &column.generated {
@@ -191,7 +191,7 @@ impl Printer {
         text
     }
 
-    /// The clause that shows an index to the optimizer, or hides it.
+    /// The clause setting an index's visibility to the optimizer.
     pub fn visibility(&self, index: &Index) -> String {
         let word = match (self.is_mariadb, index.is_invisible) {
             (true, true) => "IGNORED",
@@ -223,7 +223,7 @@ impl Printer {
         parts.collect::<Vec<_>>().join(", ")
     }
 
-    /// With its constraint, as behind ADD.
+    /// Prints a foreign key with the constraint's name, as behind ADD.
     pub fn foreign_key(&self, key: &ForeignKey) -> String {
         let mut text = match &key.name {
             Some(name) => format!("CONSTRAINT {} FOREIGN KEY", self.name(name)),
@@ -249,7 +249,7 @@ impl Printer {
         text
     }
 
-    /// With its constraint, as behind ADD.
+    /// Prints a check with the constraint's name, as behind ADD.
     pub fn check(&self, check: &Check) -> String {
         let name = match &check.name {
             Some(name) => format!("CONSTRAINT {} ", self.name(name)),
@@ -263,7 +263,7 @@ impl Printer {
         format!("{name}CHECK ({}){unenforced}", self.expr(&check.expr))
     }
 
-    /// A whole table from its model, with the foreign keys that `keeps` lets in.
+    /// Prints a whole table from the model, with the foreign keys selected by `keeps`.
     pub fn table(&self, table: &Table, keeps: &dyn Fn(&ForeignKey) -> bool) -> String {
         let columns = table
             .columns
@@ -321,7 +321,7 @@ pub(super) fn options(table: &Table) -> Vec<String> {
     texts
 }
 
-/// An option with its value, if it has one.
+/// Prints an option with an optional value.
 pub(super) fn option(word: &str, value: &str) -> String {
     match (word, value) {
         (word, "") => word.to_owned(),
@@ -344,7 +344,7 @@ pub(super) fn partitions(partitioning: &super::model::Partitioning) -> String {
     format!("{} (\n {})", partitioning.head, texts.join(",\n "))
 }
 
-/// Digits that sqldef prints behind the point at least.
+/// Minimum of decimals in sqldef's output.
 const DROP_IN_DIGITS: usize = 6;
 
 fn drop_in_number(text: &str) -> String {
@@ -359,13 +359,13 @@ fn drop_in_number(text: &str) -> String {
 }
 
 impl Expr {
-    /// As sqldef prints it.
+    /// Prints the expression as sqldef does.
     pub(super) fn drop_in(&self) -> String {
         expr::drop_in_text(&self.text)
     }
 }
 
-/// A body as sqldef prints it: a line for each statement and for what opens and closes blocks.
+/// Prints a body as sqldef does: one line per statement and per start or end of a block.
 pub(super) fn drop_in_body(text: &str) -> String {
     let tokens = expr::lexed(text);
     let is_block = tokens.first().is_some_and(|token| token.is("BEGIN"));

@@ -1,19 +1,19 @@
-//! Statements of a text: they end at the delimiter, which `DELIMITER` changes, never inside
-//! strings, comments or bodies.
+//! Splits a text into statements at the delimiter, which `DELIMITER` changes; never inside strings,
+//! comments or bodies.
 
 use super::lex::{Executes, Fault, Kind, Lexer, Token};
 use crate::rename::Renamed;
 
-/// One statement, its buffers reused by the next.
+/// One statement; the buffers are reused by the next.
 #[derive(Default)]
 pub(super) struct Statement<'a> {
     pub tokens: Vec<Token<'a>>,
-    /// Rename comments in it and right behind it, by offset.
+    /// Rename comments inside and right behind the statement, by offset.
     pub renames: Vec<(usize, Renamed)>,
 }
 
 impl Statement<'_> {
-    /// Byte offset of its first and behind its last token.
+    /// Byte offsets of the first token's start and of the last token's end.
     pub fn span(&self) -> (usize, usize) {
         let start = self.tokens.first().map_or(0, |token| token.at);
         (start, self.tokens.last().map_or(start, Token::end))
@@ -33,7 +33,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// The next statement that is not empty; `false` at the end.
+    /// Reads the next non-empty statement; `false` at the end.
     pub fn next(&mut self, statement: &mut Statement<'a>) -> Result<bool, Fault> {
         loop {
             statement.tokens.clear();
@@ -110,7 +110,7 @@ fn delimiter(line: &str) -> &str {
 struct Body {
     is_program: bool,
     depth: usize,
-    /// The word before was END, which takes the kind of its block with it.
+    /// Whether the previous word was END, possibly followed by the block's kind.
     is_end: bool,
 }
 

@@ -1,10 +1,9 @@
-//! In which order a table's triggers for the same event run: as they were made, unless one says
-//! `FOLLOWS` or `PRECEDES`.
+//! Execution order of a table's triggers for one event: creation order, unless changed by `FOLLOWS`
+//! or `PRECEDES`.
 
 use super::model::Trigger;
 
-/// Names of triggers that are there and have to be made again, so that all run in the order that is
-/// wanted.
+/// Names of existing triggers to recreate, so all run in the wanted order.
 pub(crate) fn misplaced<'a>(from: &[Trigger], to: &'a [Trigger]) -> Vec<&'a str> {
     let mut misplaced = Vec::new();
     for (at, first) in to.iter().enumerate() {
@@ -21,8 +20,8 @@ fn runs_with(one: &Trigger, other: &Trigger) -> bool {
     one.event == other.event && one.table.is(&other.table)
 }
 
-/// What is made comes last, so that all may stay that come, in their old order, before the first
-/// that is made.
+/// Names of the triggers to recreate among ones running together. A new trigger runs last, so
+/// existing ones wanted before the first new one may stay, in their old order.
 fn misplaced_in<'a>(from: &[Trigger], wanted: &[&'a Trigger]) -> Vec<&'a str> {
     let order = ordered(wanted);
     let before: Vec<&Trigger> = from
@@ -52,7 +51,7 @@ fn misplaced_in<'a>(from: &[Trigger], wanted: &[&'a Trigger]) -> Vec<&'a str> {
         .collect()
 }
 
-/// The order in which they run, from the order in which they are made.
+/// Converts creation order into execution order.
 fn ordered<'a>(made: &[&'a Trigger]) -> Vec<&'a Trigger> {
     let mut order: Vec<&Trigger> = Vec::new();
     for trigger in made {

@@ -1,5 +1,4 @@
-//! MySQL and MariaDB: each `ALTER TABLE` says how little it may cost, so that the server refuses
-//! what it would copy.
+//! MySQL and MariaDB: each `ALTER TABLE` names the cheapest algorithm, so a copy is refused.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,4 @@
-//! PostgreSQL: constraints that are believed first and proved later, and indexes that are built
-//! beside writers.
+//! PostgreSQL: constraints added unvalidated and validated later, and indexes built concurrently.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -59,7 +58,7 @@ fn is_index(sql: &str) -> bool {
     sql.starts_with("CREATE INDEX ") || sql.starts_with("CREATE UNIQUE INDEX ")
 }
 
-/// The planner has said CONCURRENTLY wherever that is possible and worth it.
+/// Steps of a `CREATE INDEX`. The planner has written CONCURRENTLY wherever possible and worth it.
 fn index(statement: &Statement, from: &Schema, made: &HashSet<String>) -> Vec<Statement> {
     let on = statement
         .sql
@@ -125,7 +124,7 @@ fn believed(statement: &Statement, table: &str, key: &str, lock: Hazard) -> Vec<
     ]
 }
 
-/// The index is built beside writers, and the constraint then takes it over with its name.
+/// Steps of a constraint with an index: a concurrent build, then `ADD CONSTRAINT … USING INDEX`.
 fn keyed(
     statement: &Statement,
     from: &Schema,
@@ -193,7 +192,7 @@ fn keyed(
     steps
 }
 
-/// The server reads no rows when a check that holds says the same already.
+/// Steps of `SET NOT NULL`, behind a validated check: the server then reads no rows.
 fn not_null(statement: &Statement, table: &str, column: &str) -> Vec<Statement> {
     let check = temporary(&[&plain(table), column]);
     let mut proof = vec![SHARE_UPDATE_EXCLUSIVE];
@@ -235,7 +234,7 @@ fn not_null(statement: &Statement, table: &str, column: &str) -> Vec<Statement> 
     lines.into_iter().map(step).collect()
 }
 
-/// How an index is built on a table that is there.
+/// Way of building an index on an existing table.
 fn build(from: &Schema, on: &str, index: &str) -> Way {
     table(from, &plain(on)).map_or(Way::Patient, |table| Way::Build {
         schema: table.name.schema.clone(),
@@ -251,7 +250,7 @@ fn with(way: Way) -> Online {
     }
 }
 
-/// Nobody queues behind its lock.
+/// Marks a statement as patient. Nobody queues behind its lock.
 fn patient(statement: Statement) -> Statement {
     Statement {
         online: with(Way::Patient),
@@ -266,7 +265,7 @@ fn step(of: &Statement, sql: String, verb: Verb, hazards: Vec<Hazard>) -> Statem
     }
 }
 
-/// A text up to the parenthesis that closes its first one, and the rest.
+/// Splits a text behind the parenthesis closing the first one.
 fn closed(text: &str) -> (&str, &str) {
     let (mut depth, mut is_quoted) = (0, false);
     for (at, letter) in text.char_indices() {
@@ -313,7 +312,7 @@ fn may_be_null(schema: &Schema, named: &str, column: &str) -> bool {
     column.is_some_and(|column| !column.not_null)
 }
 
-/// Whether the index of a partitioned table has this name.
+/// Whether an index of the given name belongs to a partitioned table.
 fn is_in_parts(schema: &Schema, index: &str) -> bool {
     let mut tables = schema.tables.values();
     tables.any(|table| table.partition_by.is_some() && table.indexes.contains(index))

@@ -1,12 +1,11 @@
-//! PostgreSQL: what is replaced goes when the new one is there, so that nobody reads or writes
-//! without it meanwhile.
+//! PostgreSQL: an object is dropped once the replacement exists, so nobody works without one.
 
 use super::{TEMPORARY, altered, name};
 use crate::plan::Way;
 use crate::{Hazard, Statement, Verb};
 
-/// Moves each drop that stands right before what takes its place into the steps of that; `parts`
-/// are the steps of each statement.
+/// Moves each drop right before a replacement into the steps of the replacement. `parts` are the
+/// steps of each statement.
 pub(super) fn late_drops(statements: &[Statement], parts: &mut [Vec<Statement>]) {
     for (at, pair) in statements.windows(2).enumerate() {
         let [gone, comes] = pair else { continue };
@@ -26,8 +25,7 @@ pub(super) fn late_drops(statements: &[Statement], parts: &mut [Vec<Statement>])
     }
 }
 
-/// An index that is built beside writers: under a name of ours, which it changes when the old one
-/// is gone.
+/// An index built beside writers under a temporary name, renamed once the old one is dropped.
 fn index(gone: &[Statement], comes: &[Statement]) -> Option<Vec<Statement>> {
     let ([gone], [comes]) = (gone, comes) else {
         return None;
@@ -64,7 +62,7 @@ fn index(gone: &[Statement], comes: &[Statement]) -> Option<Vec<Statement>> {
     Some(vec![built, gone.clone(), named])
 }
 
-/// A constraint goes and comes in one statement, when its index is built.
+/// Replaces a constraint in one statement, once the new index is built.
 fn constraint(gone: &Statement, comes: &Statement, steps: &[Statement]) -> Option<Vec<Statement>> {
     let (table, drop) = altered(&gone.sql)?;
     let (same, added) = altered(&comes.sql)?;

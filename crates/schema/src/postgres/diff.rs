@@ -1,10 +1,10 @@
-//! From two schemas to statements in an order that PostgreSQL takes.
+//! From two schemas to statements in an order accepted by PostgreSQL.
 //!
-//! Order: what is made around everything (schemas, extensions); new names; views that are in the
-//! way of a column's change go; types, sequences, functions and tables, each after what it
-//! mentions; views; indexes; exclusion and foreign keys; policies and triggers; comments;
-//! privileges; then what goes, users before the used. sqldef's order is the same where it can be
-//! executed, so both styles share it and differ in spelling only.
+//! Phases: create schemas and extensions; rename; drop views blocking a column change; create and
+//! alter types, sequences, functions and tables, each after its prerequisites; create views;
+//! indexes; exclusion and foreign keys; policies and triggers; comments; privileges; then drop what
+//! is left, users before the objects used. sqldef's order is the same where executable, so both
+//! styles share it and differ in spelling only.
 
 mod columns;
 mod comments;
@@ -42,34 +42,32 @@ use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement, Verb};
 pub(super) struct Builder<'a> {
     pub(super) from: &'a Schema,
     pub(super) to: &'a Schema,
-    /// What the server made of `to`, when it was asked.
+    /// Normal form of `to` as stored by a server, when one was asked.
     pub(super) stored: Option<&'a Schema>,
     pub(super) options: &'a PlanOptions,
     pub(super) speller: Speller<'a>,
     pub(super) same: Same<'a>,
     pub(super) statements: Vec<Statement>,
-    /// What was dropped to be made again, so that it counts as missing.
+    /// Objects dropped for a rebuild, treated as absent.
     pub(super) gone: HashSet<Part>,
-    /// Tables made by this plan so far.
+    /// Tables created by the plan so far.
     pub(super) created: HashSet<Name>,
-    /// Tables that are dropped while others, or views, take their names, and the statement that
-    /// drops each.
+    /// Tables dropped while tables or views take over the names, with the index of the drop.
     pub(super) remade: Vec<(Name, usize)>,
-    /// Constraints that their column or table brought.
+    /// Constraints created together with a column or table.
     pub(super) made: HashSet<Part>,
-    /// What has just been made in the place of something of that name, whose comment and privileges
-    /// are gone.
+    /// Objects just created in the place of another of the same name, without comment and
+    /// privileges.
     pub(super) fresh: HashSet<Part>,
-    /// Foreign keys that went since their key changes; sqldef writes these with other spaces.
+    /// Foreign keys dropped for a change of the referenced key; sqldef uses different spaces there.
     pub(super) spaced: Vec<(Name, String)>,
-    /// Whether a function has to be dropped and made again, so that every table may hold a user of
-    /// it.
+    /// Whether a function has to be recreated, so every table may contain a user.
     pub(super) remakes_functions: bool,
-    /// Columns that got a new name; views that show them are made again.
+    /// Renamed columns; views showing one are recreated.
     pub(super) renamed_columns: Vec<(Name, String)>,
 }
 
-/// An object that has no schema-wide place of its own, or a view or function.
+/// An object without a schema-wide position, or a view or function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     View(Name),
@@ -147,7 +145,7 @@ impl<'a> Builder<'a> {
         self.link();
     }
 
-    /// Adds a statement without hazards; its index.
+    /// Appends a statement without hazards and returns the index.
     pub(super) fn push(
         &mut self,
         sql: String,
@@ -174,7 +172,7 @@ impl<'a> Builder<'a> {
         at
     }
 
-    /// A drop that is applied only when allowed.
+    /// Appends a drop, held back unless allowed.
     pub(super) fn push_drop(
         &mut self,
         sql: String,
@@ -190,7 +188,7 @@ impl<'a> Builder<'a> {
         format!("ALTER TABLE {} {action}", self.speller.name(table))
     }
 
-    /// As people write it.
+    /// The name as written by people.
     pub(super) fn shown(&self, name: &Name) -> String {
         name.shown(&self.to.default_schema)
     }

@@ -19,7 +19,7 @@ pub(crate) use normal::bare;
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) default_schema: &'a str,
-    /// The relation that columns may be qualified with, when there is one.
+    /// Relation used as qualifier of columns, if any.
     pub(crate) relation: Option<&'a str>,
 }
 
@@ -29,7 +29,7 @@ impl Sql {
         self.0 == other.0 || self.normal(context) == other.normal(context)
     }
 
-    /// Normal form; the words themselves where it is neither expression nor query.
+    /// Normal form of an expression or query; other texts are returned as written.
     pub(crate) fn normal(&self, context: Context<'_>) -> String {
         let is_query = starts_with_word(&self.0, &["select", "with", "values", "table"])
             || self.0.starts_with("(select");
@@ -53,7 +53,7 @@ impl Sql {
     }
 }
 
-/// The columns that a query gives, in normal form; `None` where it is more than one `SELECT`.
+/// Columns returned by a query, in normal form; `None` for anything but a single `SELECT`.
 pub(crate) fn targets(sql: &Sql, default_schema: &str) -> Option<Vec<String>> {
     let tree = Tree::parse(&sql.0);
     let root = tree.root().children().next()?;

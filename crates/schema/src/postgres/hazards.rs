@@ -1,5 +1,5 @@
-//! What a statement can lock, rewrite, lose or fail on, as PostgreSQL's documentation tells it for
-//! `ALTER TABLE`.
+//! Locks, rewrites, losses and failures of statements, as documented by PostgreSQL for `ALTER
+//! TABLE`.
 
 use super::model::{Column, Constraint, ConstraintKind, Function, Sql, Type};
 use super::name::{Name, quote};
@@ -29,7 +29,7 @@ const NUMBERS: [&str; 6] = [
 pub(crate) enum Cast {
     /// Without touching rows.
     Free,
-    /// Every value keeps its meaning, in rows written anew.
+    /// Every value stays the same, in rewritten rows.
     Rewrite,
     /// The server casts by itself, but values may be cut, rounded or refused.
     Lossy,
@@ -189,8 +189,8 @@ pub(crate) fn of_type(table: &Name, column: &Column, to: &Type) -> Vec<Hazard> {
     hazards
 }
 
-/// Functions of the server and of its usual extensions that `pg_proc` calls volatile: as a default
-/// they give each row that is there a value of its own.
+/// Volatile functions of the server and of common extensions, by `pg_proc`: a default calling one
+/// gives each existing row a different value.
 const VOLATILE: [&str; 12] = [
     "clock_timestamp",
     "currval",
@@ -206,7 +206,7 @@ const VOLATILE: [&str; 12] = [
     "uuidv7",
 ];
 
-/// Whether a default calls such a function, or one of `functions` that is as volatile.
+/// Whether a default calls one of [`VOLATILE`], or a volatile one of `functions`.
 pub(crate) fn is_volatile<'f>(
     default: &Sql,
     functions: impl Iterator<Item = &'f Function>,
@@ -220,8 +220,7 @@ pub(crate) fn is_volatile<'f>(
         || volatile.any(|function| names.contains(&function.name.name))
 }
 
-/// A column that has no value for the rows that are there; `is_volatile` where its default is
-/// another one for each row.
+/// Hazards of adding a column. `is_volatile`: the default differs by row.
 pub(crate) fn of_added(table: &Name, column: &Column, is_volatile: bool) -> Vec<Hazard> {
     let mut hazards = vec![ACCESS_EXCLUSIVE];
     let has_value = column.default.is_some()
@@ -252,7 +251,7 @@ pub(crate) fn of_added(table: &Name, column: &Column, is_volatile: bool) -> Vec<
     hazards
 }
 
-/// A column that must not be `NULL` any more.
+/// Hazards of setting a column `NOT NULL`.
 pub(crate) fn of_not_null(table: &Name, column: &str) -> Vec<Hazard> {
     vec![
         ACCESS_EXCLUSIVE,
@@ -334,7 +333,7 @@ pub(crate) fn of_constraint(table: &Name, constraint: &Constraint) -> Vec<Hazard
     hazards
 }
 
-/// The rows that a unique index cannot hold.
+/// Query for the rows refused by a unique index.
 pub(crate) fn duplicates(table: &Name, columns: &str, condition: Option<&str>) -> String {
     let condition = condition.map(|condition| format!(" WHERE {condition}"));
     format!(

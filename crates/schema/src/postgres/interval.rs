@@ -1,6 +1,6 @@
-//! Intervals with a field beside them.
+//! Interval literals with a field.
 
-/// `interval '90' minute` as the server prints it.
+/// Prints `interval '90' minute` like the server.
 pub(crate) fn interval(value: &str, field: &str) -> String {
     let Ok(number) = value.parse::<i64>() else {
         return format!("{value} {field}");

@@ -1,5 +1,4 @@
-//! Objects that are compared by their words: which kinds there are, what tells two of a kind apart,
-//! and when each is made.
+//! Objects compared by words: all kinds, the identity within a kind, and the stage of creation.
 
 use super::listed::Listed;
 use super::model::{Kept, Meta, Type};
@@ -10,7 +9,7 @@ use super::name::{Name, fold, quote};
 pub(crate) enum Stage {
     /// Before types and tables.
     Early,
-    /// Among types, functions and tables, each after what it mentions.
+    /// Among types, functions and tables, each after all objects mentioned.
     Among,
     /// When tables and views are there.
     Late,
@@ -19,7 +18,7 @@ pub(crate) enum Stage {
 /// What an object's identity is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// A name that is one in the whole database.
+    /// A name unique in the whole database.
     Global,
     /// A name in a schema.
     InSchema,
@@ -27,9 +26,9 @@ enum Shape {
     Composite,
     /// A range type: a name, then `AS RANGE`.
     Range,
-    /// A name and the types of its arguments.
+    /// A name and argument types.
     Call,
-    /// An operator and the types at its sides.
+    /// An operator and the types of both operands.
     Operator,
     /// Two types.
     Cast,
@@ -40,9 +39,9 @@ enum Shape {
 /// A kind of object.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// As `CREATE`, `DROP` and `COMMENT ON` call it.
+    /// Words in `CREATE`, `DROP` and `COMMENT ON`.
     pub(crate) words: &'static str,
-    /// As plans call it.
+    /// Kind as named in plans.
     pub(crate) kind: &'static str,
     pub(crate) stage: Stage,
     shape: Shape,
@@ -57,7 +56,7 @@ const fn kind(words: &'static str, kind: &'static str, stage: Stage, shape: Shap
     }
 }
 
-/// All kinds that are compared by their words.
+/// All kinds compared by words.
 static KINDS: [Kind; 11] = [
     kind("COLLATION", "collation", Stage::Early, Shape::InSchema),
     kind(
@@ -77,7 +76,7 @@ static KINDS: [Kind; 11] = [
     kind("EVENT TRIGGER", "event-trigger", Stage::Late, Shape::Global),
 ];
 
-/// Whether plans call objects so that are compared by their words.
+/// Whether a plan's kind is compared by words.
 pub(crate) fn is_kept(kind: &str) -> bool {
     KINDS.iter().any(|known| known.kind == kind)
 }
@@ -85,12 +84,12 @@ pub(crate) fn is_kept(kind: &str) -> bool {
 /// Kind and identity.
 pub(crate) type Key = (&'static str, String);
 
-/// An object as statements name it, which do not always say its kind: composite types and ranges
-/// are both types.
+/// An object as named in statements, possibly ambiguous in kind: composite types and ranges are
+/// both types.
 pub(crate) struct Named(&'static str, String);
 
 impl Named {
-    /// Its key among those that there are.
+    /// Key of the object among the existing ones.
     pub(crate) fn key(self, all: &Listed<Key, Kept>) -> Option<Key> {
         let kinds = KINDS.iter().filter(|kind| kind.words == self.0);
         let mut keys = kinds.map(|kind| (kind.kind, self.1.clone()));
@@ -98,7 +97,7 @@ impl Named {
     }
 }
 
-/// What a statement that is not understood otherwise makes of such an object.
+/// Effect of an otherwise opaque statement on a word-compared object.
 pub(crate) enum Step {
     Made(Kept),
     Commented(Named, Option<String>),
@@ -146,9 +145,9 @@ pub(crate) fn read(text: &str, schema: &str) -> Option<Step> {
     None
 }
 
-/// What tells an object apart from others of its kind.
+/// Identity of an object within a kind.
 struct Identity {
-    /// As `DROP` names it.
+    /// Text as used by `DROP`.
     text: String,
     /// The bare name; empty for casts.
     base: String,
@@ -171,7 +170,7 @@ impl<'t> Reader<'t> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Whether this word is next, which is passed then.
+    /// Consumes the given word; returns `false` when another is next.
     fn word(&mut self, word: &str) -> bool {
         self.skip();
         let rest = &self.text[self.at..];
@@ -195,7 +194,7 @@ impl<'t> Reader<'t> {
         all
     }
 
-    /// The kind and the object, in the form that `CREATE` has or the one that `DROP` has.
+    /// Reads kind and identity, in the form used by `CREATE` or by `DROP`.
     fn of_kind(&mut self, is_made: bool) -> Option<(&'static Kind, Identity)> {
         let start = self.at;
         for kind in &KINDS {
@@ -279,7 +278,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// A name with what stands before it.
+    /// Reads a name with qualifiers.
     fn name(&mut self) -> Option<Vec<String>> {
         let mut parts = Vec::new();
         loop {
@@ -303,7 +302,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What stands in the parentheses that are next.
+    /// Reads a pair of parentheses and returns the text inside.
     fn parens(&mut self) -> Option<&'t str> {
         self.skip();
         let rest = &self.text[self.at..];
@@ -361,7 +360,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Types as the server spells them.
+/// Spells types like the server.
 fn types(list: &str) -> String {
     let one = |text: &str| match text.trim() {
         "*" => "*".to_owned(),
@@ -372,7 +371,8 @@ fn types(list: &str) -> String {
     all.join(", ")
 }
 
-/// What two statements of a kind have in common that say the same. Lists of options have no order.
+/// Normal form of a definition, equal for equivalent statements of a kind. Lists of options have no
+/// order.
 fn norm_of(kind: &Kind, text: &str) -> String {
     let norm = norm(text);
     let has_options = match kind.shape {
@@ -388,7 +388,7 @@ fn norm_of(kind: &Kind, text: &str) -> String {
     format!("{}({})", &norm[..start], options.join(","))
 }
 
-/// Where the parentheses begin that a text ends with.
+/// Start of the parentheses at the end of a text.
 fn last_list(text: &str) -> Option<usize> {
     if !text.ends_with(')') {
         return None;
@@ -404,7 +404,7 @@ fn last_list(text: &str) -> Option<usize> {
     })
 }
 
-/// What stands between the commas that are in no parentheses.
+/// Splits a text at commas outside parentheses.
 fn listed(text: &str) -> Vec<&str> {
     let (mut items, mut start, mut depth) = (Vec::new(), 0, 0_usize);
     for (at, letter) in text.char_indices() {

@@ -1,10 +1,10 @@
-//! A map that remembers the order in which things came.
+//! A map in insertion order.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 
-/// Values by key, in the order of their first coming.
+/// Values by key, in order of first insertion.
 #[derive(Clone)]
 pub(crate) struct Listed<K, V> {
     slots: Vec<Option<(K, V)>>,
@@ -31,7 +31,7 @@ impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for Listed<K, V> {
 }
 
 impl<K: Clone + Eq + Hash, V> Listed<K, V> {
-    /// Puts a value in; the value that had the key before loses its place.
+    /// Inserts a value at the end; a former value of the key is removed.
     pub(crate) fn insert(&mut self, key: K, value: V) {
         if let Some(old) = self.index.insert(key.clone(), self.slots.len()) {
             self.slots[old] = None;
@@ -74,7 +74,7 @@ impl<K: Clone + Eq + Hash, V> Listed<K, V> {
         self.slots[at].take().map(|(_, value)| value)
     }
 
-    /// Gives a value another key, in its old place.
+    /// Changes a value's key, at the same position.
     pub(crate) fn rename(&mut self, from: &K, to: K) -> Option<&mut V> {
         let at = self.index.remove(from)?;
         self.index.insert(to.clone(), at);

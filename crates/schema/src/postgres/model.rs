@@ -28,13 +28,13 @@ pub struct Schema {
     pub(crate) views: Listed<Name, View>,
     /// By name and types of the arguments.
     pub(crate) functions: Listed<(Name, String), Function>,
-    /// Objects that are compared by their words, by kind and identity.
+    /// Objects compared by words, by kind and identity.
     pub(crate) kept: Listed<Key, Kept>,
     /// Privileges by object, then by role.
     pub(crate) grants: Listed<(Target, String), Grant>,
-    /// What a server made of this very schema, when one was asked.
+    /// The schema as stored by a server, when one was asked.
     pub(crate) stored: Option<Box<Schema>>,
-    /// Statements that are not understood.
+    /// Opaque statements.
     pub(crate) opaque: Vec<String>,
     /// How many statements held or changed rows.
     pub(crate) data_statements: usize,
@@ -43,7 +43,7 @@ pub struct Schema {
 /// What every object has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meta {
-    /// The statement that made it, when it has one of its own.
+    /// The creating statement, if a separate one.
     pub(crate) source: Option<String>,
     pub(crate) comment: Option<String>,
     pub(crate) renamed_from: Option<String>,
@@ -56,15 +56,15 @@ pub(crate) struct Owner {
     pub(crate) source: String,
 }
 
-/// SQL that is compared in normal form.
+/// SQL compared in normal form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sql(pub(crate) String);
 
-/// An object that is compared by its words.
+/// An object compared by words.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub(crate) kind: &'static Kind,
-    /// What tells it apart from others of its kind, as `DROP` names it.
+    /// Identity within the kind, as used by `DROP`.
     pub(crate) name: String,
     /// The bare name; empty for casts.
     pub(crate) base: String,
@@ -88,18 +88,18 @@ pub(crate) struct Extension {
     pub(crate) meta: Meta,
 }
 
-/// A type as a column has it.
+/// The type of a column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Type {
-    /// Given by the source, or found by its name in the default schema; `None` for built-in types
-    /// and those of extensions.
+    /// Schema of the type, from the source or by lookup in the default schema; `None` for types of
+    /// the server and of extensions.
     pub(crate) schema: Option<String>,
     /// The server's spelling, such as `character varying`.
     pub(crate) name: String,
     /// What stands in parentheses, `10,2`; fields of an interval too.
     pub(crate) args: String,
     pub(crate) is_array: bool,
-    /// `serial` and its sisters, which stand for an integer with a sequence.
+    /// Whether the type is a `serial`: an integer with a sequence.
     pub(crate) is_serial: bool,
 }
 
@@ -171,7 +171,7 @@ pub(crate) struct View {
 pub(crate) struct Function {
     pub(crate) name: Name,
     pub(crate) arguments: Vec<Argument>,
-    /// Types of the arguments that callers give, which tell functions of one name apart.
+    /// Types of the input arguments, the identity among functions of one name.
     pub(crate) signature: String,
     pub(crate) returns: Option<Returns>,
     pub(crate) language: String,
@@ -211,7 +211,7 @@ pub(crate) struct Returns {
 pub(crate) enum Body {
     /// What stands in the string.
     Text(String),
-    /// A library and the name in it.
+    /// A library and the symbol inside.
     Library(String, Option<String>),
     /// `RETURN …` or `BEGIN ATOMIC … END`.
     Sql(Sql),
@@ -236,9 +236,9 @@ pub(crate) struct Target {
 /// One role's privileges on one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Grant {
-    /// With the columns for those on columns; the value says whether they may be passed on.
+    /// Privileges, with columns where limited to some; the value is the grant option.
     pub(crate) privileges: BTreeMap<Privilege, bool>,
-    /// The statements' grantees together, for printers that keep them together.
+    /// Grantees by statement, for printers preserving the grouping.
     pub(crate) statements: Vec<GrantStatement>,
 }
 
@@ -251,7 +251,7 @@ pub(crate) struct Privilege {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GrantStatement {
-    /// Number of the statement in its schema.
+    /// Number of the statement in the schema.
     pub(crate) number: usize,
     /// As written.
     pub(crate) privileges: Vec<Privilege>,

@@ -243,7 +243,7 @@ fn bare_collation(written: &str) -> String {
     fold(name)
 }
 
-/// What a table has that an outline has no place for.
+/// Features of a table not represented in an outline.
 fn others(table: &Table) -> Vec<String> {
     let mut others = Vec::new();
     let mut note = |is_there: bool, what: &str| {

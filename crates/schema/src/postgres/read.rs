@@ -39,8 +39,8 @@ use crate::{Note, NoteKind, Server, Source, SyntaxError};
 /// Fewer statements are parsed before a thread has started.
 const WORTH_THREADS: usize = 100;
 
-/// Statements that are parsed before they are read: enough for threads, and not so many that their
-/// trees fill the memory.
+/// Number of statements parsed at once: enough for threads, few enough for the trees to fit in
+/// memory.
 const PIECES_AT_ONCE: usize = 512;
 
 /// Reads all sources into one model; large ones are parsed on so many cores.
@@ -52,7 +52,7 @@ pub(crate) fn read(
     read_with(plain::read, sources, server, cores)
 }
 
-/// Reads what statement and tail make the short way, where they do.
+/// Reads a statement and tail without a tree, where possible.
 type ShortWay = fn(&str, &str) -> Option<Plain>;
 
 fn read_with(
@@ -92,38 +92,37 @@ fn read_with(
 /// What reading has made so far.
 pub(crate) struct Reader<'a> {
     pub(crate) schema: Schema,
-    /// What unqualified names mean now; `SET search_path` changes it.
+    /// Schema of unqualified names at present; changed by `SET search_path`.
     current_schema: String,
     notes: Vec<Note>,
     /// Number of `GRANT` statements.
     grants: usize,
     /// Which relation an index is on.
     index_tables: HashMap<Name, Name>,
-    /// Indexes that are part of a partitioned table's, and of no kind that is known yet: those of
-    /// constraints.
+    /// Indexes attached to a partitioned table's, of yet unknown kind: indexes of constraints.
     attached: HashSet<Name>,
     source: Option<&'a Source>,
-    /// Line of `note_offset`, so that lines are counted once.
+    /// Line of `note_offset`, so lines are counted once.
     line: usize,
     note_offset: usize,
     short_way: ShortWay,
     cores: usize,
 }
 
-/// A statement while it is read.
+/// A statement being read.
 #[derive(Clone, Copy)]
 pub(crate) struct Statement<'t> {
     pub(crate) node: Node<'t>,
     /// As written, without the semicolon.
     pub(crate) text: &'t str,
     pub(crate) tree: &'t Tree<'t>,
-    /// What follows on its last line, where a comment may tell a former name.
+    /// Text behind the statement on the last line, where a comment may contain a former name.
     pub(crate) tail: &'t str,
 }
 
 /// What a statement could not be made into.
 pub(crate) enum Trouble {
-    /// Keep it as it is.
+    /// Store the statement as written.
     Opaque,
 }
 
@@ -243,7 +242,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is not compared by its meaning may be by its words.
+    /// Stores a statement without a model: compared by words where possible, else opaque.
     fn keep_opaque(&mut self, piece: Piece, text: &str) {
         if self.read_kept(text) {
             return;
@@ -318,7 +317,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The object that a name in the source means.
+    /// The object meant by a name in the source.
     pub(crate) fn resolve(&self, parts: &[String]) -> Name {
         match parts {
             [] => Name::default(),
@@ -328,7 +327,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What is made of a piece before its turn comes.
+/// Result of parsing a piece, before reading.
 enum Parsed<'t> {
     Plain(Plain),
     Tree(Tree<'t>),
@@ -336,8 +335,8 @@ enum Parsed<'t> {
     Nothing,
 }
 
-/// All pieces as far as they can be read without those before them. That is most of the work of
-/// reading, so that large texts are parsed on several cores.
+/// Parses all pieces as far as possible without context. Parsing is most of the work of reading, so
+/// large texts are parsed on several cores.
 fn parsed<'t>(
     text: &'t str,
     pieces: &[Piece],
@@ -375,7 +374,7 @@ fn parsed<'t>(
     })
 }
 
-/// What follows a statement on its last line.
+/// Text behind a statement on the last line.
 fn tail(text: &str, piece: Piece) -> &str {
     text[piece.end..].lines().next().unwrap_or_default()
 }

@@ -10,7 +10,7 @@ use super::model::{
 };
 use super::name::{Name, quote};
 
-/// Operator classes that their access method takes for their type when none is named.
+/// Default operator classes of access methods and types.
 const DEFAULT_CLASSES: [&str; 34] = [
     "array_ops",
     "bit_ops",
@@ -245,7 +245,7 @@ impl<'a> Same<'a> {
         plain(&one.partition_by) == plain(&other.partition_by)
     }
 
-    /// A part's bounds; the server writes casts and quotes of its own.
+    /// Compares partition bounds, without the server's casts and quotes.
     pub(crate) fn bound(self, one: &Sql, other: &Sql) -> bool {
         let plain = |sql: &Sql| {
             let letters = sql
@@ -356,7 +356,7 @@ fn same_rows(one: &Function, other: &Function) -> bool {
     rows(one) == rows(other)
 }
 
-/// A number however it is written: `- 20`, `'-20'::integer`, `numeric '1.5'`.
+/// Parses a number in any spelling: `- 20`, `'-20'::integer`, `numeric '1.5'`.
 fn number(text: &str) -> Option<f64> {
     let mut text = super::spell::trimmed(text);
     while let Some((value, data_type)) = text.rsplit_once("::") {
@@ -371,7 +371,8 @@ fn number(text: &str) -> Option<f64> {
         .collect();
     plain.parse().ok()
 }
-/// Servers write a body that is SQL in lines of their own. Within a string the space counts.
+/// Compares bodies: SQL ones without regard to white space, since servers reformat SQL, string ones
+/// exactly.
 fn same_body(one: &Body, other: &Body) -> bool {
     let squeezed = |sql: &Sql| {
         let words: Vec<&str> = sql.0.split_whitespace().collect();

@@ -1,8 +1,8 @@
-//! How a plan writes what it is made of: names, types, expressions, columns.
+//! Spelling of a plan's elements: names, types, expressions, columns.
 //!
-//! Our own style writes SQL as the source has it, with quotes where a name needs them. The other
-//! one follows sqldef: every name in quotes unless the user wants the source's, short names of
-//! types, words of expressions in lower case.
+//! Hakaru's own style writes SQL as the source has it, with quotes where a name needs them. The
+//! other style follows sqldef: every name in quotes unless the user wants the source's, short names
+//! of types, words of expressions in lower case.
 
 mod constraint;
 pub(super) mod expression;
@@ -53,7 +53,7 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// A name with its schema.
+    /// Spells a name with schema.
     pub(crate) fn name(&self, name: &Name) -> String {
         format!("{}.{}", self.ident(&name.schema), self.ident(&name.name))
     }
@@ -63,7 +63,7 @@ impl<'a> Speller<'a> {
         format!("{}.{}", self.ident(&table.schema), self.ident(name))
     }
 
-    /// Names with a separator between them.
+    /// Spells a list of names with a separator.
     pub(crate) fn list(&self, names: &[String], separator: &str) -> String {
         let names: Vec<String> = names.iter().map(|name| self.ident(name)).collect();
         names.join(separator)
@@ -94,7 +94,7 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// An expression without parentheses around all of it.
+    /// Spells an expression without enclosing parentheses.
     pub(crate) fn expression(&self, sql: &Sql) -> String {
         if self.is_sqldef() {
             expression::as_sqldef(&sql.0)
@@ -139,7 +139,7 @@ impl<'a> Speller<'a> {
     }
 }
 
-/// The options that differ from what the server assumes.
+/// Spells options different from the server's defaults.
 pub(crate) fn sequence_options(options: &SequenceOptions) -> String {
     let mut words = Vec::new();
     if let Some(data_type) = &options.data_type {
@@ -162,7 +162,7 @@ pub(crate) fn sequence_options(options: &SequenceOptions) -> String {
     words.join(" ")
 }
 
-/// `(fillfactor=70, autovacuum_enabled=false)` with a space before it, or nothing.
+/// Spells ` WITH (fillfactor=70, autovacuum_enabled=false)`, or nothing.
 pub(crate) fn with_options(options: &std::collections::BTreeMap<String, String>) -> String {
     if options.is_empty() {
         return String::new();

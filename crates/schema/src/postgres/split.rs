@@ -1,4 +1,4 @@
-//! Cuts a text into statements without understanding them.
+//! Splits a text into statements without parsing.
 //!
 //! Knows what may hide a semicolon: strings, dollar quotes, quoted names, comments (which nest),
 //! parentheses, bodies between `BEGIN ATOMIC` and `END`, data after `COPY … FROM stdin`, and lines
@@ -11,7 +11,7 @@ pub(crate) use names::{names, with_renamed};
 /// What a piece of text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PieceKind {
-    /// A statement, without its semicolon.
+    /// A statement, without the semicolon.
     Statement,
     /// Rows after `COPY … FROM stdin`.
     Data,
@@ -19,8 +19,8 @@ pub(crate) enum PieceKind {
     Client,
 }
 
-/// A piece of a text, by byte offsets; white space and comments around it are left out, but
-/// comments at the end of its last line are kept in `tail`, since a rename may stand there.
+/// A piece of a text, by byte offsets, without surrounding white space and comments. Comments at
+/// the end of the last line are in `tail`, since a rename may be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) kind: PieceKind,
@@ -49,7 +49,7 @@ struct Cutter<'a> {
 #[derive(Default)]
 struct Seen {
     start: Option<usize>,
-    /// End of the last thing that is neither space nor comment.
+    /// End of the last piece other than white space and comments.
     end: usize,
     parens: usize,
     words: Words,
@@ -57,7 +57,7 @@ struct Seen {
     atomic: usize,
 }
 
-/// The few words that decide how a statement ends.
+/// The few words deciding how a statement ends.
 #[derive(Default)]
 struct Words {
     count: usize,

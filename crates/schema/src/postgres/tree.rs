@@ -8,9 +8,8 @@ use std::thread;
 
 use squawk_parser::{EntryPoint, LexedStr, StrStep, SyntaxKind};
 
-/// Deepest nesting that is parsed. The grammar calls itself at each level, and a stack ends;
-/// PostgreSQL itself refuses some thousands (`max_stack_depth`), and what people and dumps write
-/// stays below a hundred.
+/// Limit on nesting while parsing. The grammar is recursive, and a stack is finite; PostgreSQL
+/// itself refuses some thousands (`max_stack_depth`), and people and dumps stay below a hundred.
 const NESTING_MAX: usize = 400;
 
 /// Most operators in one row, each of which may be a level as well.
@@ -20,8 +19,8 @@ const OPERATORS_MAX: usize = 4_000;
 /// memory.
 const STACK_BYTES: usize = 256 << 20;
 
-/// Levels that any thread's stack has room for; nearly every statement has fewer, and starting a
-/// thread takes longer than parsing it.
+/// Levels fitting on any thread's stack; nearly every statement has fewer, and starting a thread
+/// takes longer than parsing one.
 const LEVELS_ANYWHERE: usize = 24;
 
 /// A parsed text.
@@ -30,7 +29,7 @@ pub(crate) struct Tree<'t> {
     items: Vec<Item>,
     /// Byte ranges of the comments.
     pub(crate) comments: Vec<(usize, usize)>,
-    /// The first place that is wrong, and why.
+    /// Position and reason of the first error.
     pub(crate) error: Option<(usize, String)>,
 }
 
@@ -38,7 +37,7 @@ struct Item {
     kind: SyntaxKind,
     start: u32,
     end: u32,
-    /// Index after the last item inside this one.
+    /// Index after the last item inside.
     next: u32,
 }
 
@@ -114,7 +113,7 @@ impl<'t> Tree<'t> {
         });
     }
 
-    /// A node reaches from its first token to its last, which leaves out the spaces at its ends.
+    /// Closes a node, spanning the first token to the last, without white space at the ends.
     fn close(&mut self, index: Option<usize>) {
         let Some(index) = index else { return };
         let next = self.items.len();
@@ -125,14 +124,14 @@ impl<'t> Tree<'t> {
         self.items[index].next = next as u32;
     }
 
-    /// The root; its children are the statements.
+    /// The root node, with the statements as children.
     pub(crate) fn root(&'t self) -> Node<'t> {
         Node { tree: self, at: 0 }
     }
 }
 
-/// Calls where the stack has room; where there is none for another thread, the stack that is there
-/// has to do.
+/// Calls `work` on a thread with a large stack, or on the current one when no thread can be
+/// started.
 fn with_room<T: Send>(work: impl Fn() -> T + Sync) -> T {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES);
@@ -191,7 +190,7 @@ fn levels(text: &str, lexed: &LexedStr<'_>) -> Result<usize, usize> {
     Ok(depth_most + operators_most + others)
 }
 
-/// Words that open a level, or close one.
+/// Words opening or closing a level.
 #[derive(Clone, Copy)]
 enum Word {
     Join,
@@ -251,7 +250,7 @@ impl<'t> Node<'t> {
         &self.tree.text[self.start()..self.end()]
     }
 
-    /// The source from this node's start to the other's end.
+    /// The source from the start of the node to the end of `last`.
     pub(crate) fn text_to(self, last: Node<'t>) -> &'t str {
         &self.tree.text[self.start()..last.end()]
     }
@@ -301,7 +300,7 @@ impl<'t> Node<'t> {
         self.inside().find(|node| node.kind() == kind)
     }
 
-    /// Tokens inside, or itself when it is one.
+    /// Tokens inside, or the node itself when a token.
     pub(crate) fn tokens(self) -> impl Iterator<Item = Node<'t>> {
         let tree = self.tree;
         let first = if self.is_leaf() { self.at } else { self.at + 1 };

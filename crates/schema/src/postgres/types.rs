@@ -1,9 +1,9 @@
-//! Types: one spelling for all their names.
+//! Types: one spelling for all synonyms.
 
 use super::model::Type;
 use super::name::{fold, quote};
 
-/// Names that mean a built-in type, and the server's own word for it.
+/// Synonyms of built-in types, with the server's name.
 #[rustfmt::skip]
 const SYNONYMS: &[(&str, &str)] = &[
     ("bool", "boolean"), ("bpchar", "character"), ("char", "character"), ("dec", "numeric"), ("decimal", "numeric"),
@@ -15,7 +15,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("char varying", "character varying"), ("nchar varying", "character varying"),
 ];
 
-/// `serial` and its sisters, with the integer that each is.
+/// Serial types, with the integer type of each.
 const SERIALS: &[(&str, &str)] = &[
     ("serial", "integer"),
     ("serial4", "integer"),
@@ -26,7 +26,7 @@ const SERIALS: &[(&str, &str)] = &[
 ];
 
 impl Type {
-    /// Reads a type from its words, such as `varchar (20) [ ]` or `"app".status`.
+    /// Parses a type, such as `varchar (20) [ ]` or `"app".status`.
     pub(crate) fn parse(text: &str) -> Type {
         let mut words = Words::new(text);
         let mut parts: Vec<String> = Vec::new();
@@ -109,7 +109,7 @@ impl Type {
         }
     }
 
-    /// As the server spells it; user types with their schema.
+    /// Spells the type like the server; user types with the schema.
     pub(crate) fn sql(&self) -> String {
         let mut sql = match &self.schema {
             Some(schema) => format!("{}.{}", quote(schema), quote(&self.name)),
@@ -131,7 +131,7 @@ impl Type {
         sql
     }
 
-    /// Whether the name is one of those that no quotes may be around.
+    /// Whether the name is a built-in one, never quoted.
     pub(crate) fn is_builtin(&self) -> bool {
         self.schema.is_none()
             && (self.name.contains(' ')

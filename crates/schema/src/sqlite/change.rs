@@ -1,4 +1,4 @@
-//! What has to happen to one table, and whether `ALTER TABLE` can do it.
+//! Changes of one table, and whether `ALTER TABLE` is sufficient.
 
 use super::model::{Column, Table};
 use super::normal::{Pieces, piece_of_name};
@@ -39,7 +39,7 @@ fn missing<'a>(here: &'a Table, there: &'a Table) -> impl Iterator<Item = &'a Co
     columns.filter(|column| there.column(&column.name.key()).is_none())
 }
 
-/// Columns whose expressions need others come before those.
+/// Sorts columns by dependency: a column named in an expression comes first.
 fn ordered(mut columns: Vec<&Column>) -> Vec<&Column> {
     let mut result = Vec::with_capacity(columns.len());
     while !columns.is_empty() {
@@ -54,7 +54,7 @@ fn ordered(mut columns: Vec<&Column>) -> Vec<&Column> {
     result
 }
 
-/// Whether an expression of this column names the other.
+/// Whether an expression of one column names the other.
 pub(super) fn needs(column: &Column, other: &Column) -> bool {
     let piece = piece_of_name(&other.name.text);
     let generated = column.generated.iter().map(|each| &each.expression);
@@ -94,7 +94,7 @@ fn can_be_dropped(column: &Column) -> bool {
     !inline.is_primary_key && !inline.is_unique && inline.foreign_keys.is_empty()
 }
 
-/// The table as `ALTER TABLE` would leave it.
+/// The table as left by `ALTER TABLE`.
 fn altered(from: &Table, added: &[&Column], dropped: &[&Column]) -> Table {
     let mut table = from.clone();
     for column in dropped {

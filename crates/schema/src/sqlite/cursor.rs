@@ -4,7 +4,7 @@ use super::lexer::{Kind, Token};
 use super::model::Name;
 use super::normal::unquoted;
 
-/// Where and why a statement is not what it should be.
+/// Position and reason of a syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     /// Byte offset in the source.
@@ -51,14 +51,14 @@ impl<'a> Cursor<'a> {
             .is_some_and(|token| token.is_sign(self.source, sign))
     }
 
-    /// Takes a word if it is next.
+    /// Consumes a word, if next.
     pub(super) fn take(&mut self, word: &str) -> bool {
         let is_next = self.sees(word);
         self.at += usize::from(is_next);
         is_next
     }
 
-    /// Takes words if all of them are next.
+    /// Consumes the words when all are next.
     pub(super) fn take_all(&mut self, words: &[&str]) -> bool {
         let are_next = (0..words.len()).all(|index| self.sees_after(index, words[index]));
         if are_next {
@@ -159,7 +159,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The text of tokens that follow each other.
+/// The text of consecutive tokens.
 pub(super) fn text<'a>(source: &'a str, tokens: &[Token]) -> &'a str {
     match (tokens.first(), tokens.last()) {
         (Some(first), Some(last)) => &source[first.start..last.end],
@@ -167,7 +167,7 @@ pub(super) fn text<'a>(source: &'a str, tokens: &[Token]) -> &'a str {
     }
 }
 
-/// Tokens cut at the commas that are in no brackets.
+/// Splits tokens at commas outside brackets.
 pub(super) fn list<'a>(source: &str, tokens: &'a [Token]) -> Vec<&'a [Token]> {
     let mut items = Vec::new();
     let (mut depth, mut start) = (0_i32, 0);

@@ -1,9 +1,9 @@
-//! From two schemas to statements in an order that SQLite takes.
+//! From two schemas to statements in an order accepted by SQLite.
 //!
-//! Order: what is in the way of `ALTER TABLE`; new names; tables; indexes; views; triggers; what
-//! goes (`drops`); the check of references. `RENAME` and `DROP COLUMN` read every view and trigger
-//! and fail on one that does not fit any more, so before them those that change are dropped; else
-//! each is dropped just before it is made again.
+//! Phases: drop what blocks `ALTER TABLE`; rename; create and alter tables; indexes; views;
+//! triggers; drop the rest (`drops`); check references. `RENAME` and `DROP COLUMN` read every view
+//! and trigger and fail on an outdated one, so the changing ones are dropped before; otherwise each
+//! is dropped just before its recreation.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,10 +22,11 @@ pub(super) struct Builder<'a> {
     pub(super) statements: Vec<Statement>,
     /// Tables written anew, by name.
     pub(super) rebuilt: Vec<String>,
-    /// Views and triggers that `ALTER TABLE` must not see, dropped in advance.
+    /// Views and triggers dropped in advance, since `ALTER TABLE` would fail on each.
     pub(super) dropped_early: HashSet<(&'static str, String)>,
     pub(super) renamed: Vec<Rename>,
-    /// Tables whose rewriting changes values and may be held back, with its first statement.
+    /// Rebuilt tables with changed values, possibly held back, and the first statement of each
+    /// rebuild.
     pub(super) lossy: Vec<(Name, usize)>,
 }
 
@@ -73,7 +74,7 @@ impl<'a> Builder<'a> {
         self.check_foreign_keys();
     }
 
-    /// Adds a statement without hazards; its index.
+    /// Appends a statement without hazards and returns the index.
     pub(super) fn push(
         &mut self,
         sql: String,
@@ -87,7 +88,7 @@ impl<'a> Builder<'a> {
         self.statements.len() - 1
     }
 
-    /// A name as statements that are made here spell it.
+    /// Spelling of a name in generated statements.
     pub(super) fn show(&self, name: &Name) -> String {
         if self.keeps_quoting {
             name.written.clone()
@@ -110,7 +111,7 @@ impl<'a> Builder<'a> {
             .any(|name| name.eq_ignore_ascii_case(key))
     }
 
-    /// Whether it differs, or names something that gets a new name.
+    /// Whether the definition differs, or names a renamed object.
     pub(super) fn is_changed(&self, from: &Whole, to: &Whole) -> bool {
         let is_renamed = |rename: &Rename| {
             let piece = piece_of_name(&rename.from.text);
@@ -119,7 +120,7 @@ impl<'a> Builder<'a> {
         from.pieces != to.pieces || self.renamed.iter().any(is_renamed)
     }
 
-    /// Drops the views and triggers that change, while `ALTER TABLE` still accepts them.
+    /// Drops changing views and triggers in advance: `ALTER TABLE` fails on outdated ones.
     fn clear_the_way(&mut self) {
         let from = self.from;
         for kind in [WholeKind::Trigger, WholeKind::View] {
@@ -133,7 +134,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A drop that is followed by a new object of that name.
+    /// Drops an object to be replaced by a new one of the same name.
     pub(super) fn drop_to_replace(&mut self, whole: &Whole) -> usize {
         let word = whole.kind.word();
         let sql = format!(
@@ -265,7 +266,7 @@ impl<'a> Builder<'a> {
         self.is_rebuilt(&table.key())
     }
 
-    /// Views or triggers that are new or change.
+    /// Creates or replaces the new and changed views or triggers.
     fn wholes(&mut self, kind: WholeKind) {
         let (from, to) = (self.from, self.to);
         for whole in to.wholes.iter().filter(|whole| whole.kind == kind) {
@@ -306,14 +307,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The first statement of a rewriting of this table that may be held back.
+    /// First statement of a table's rebuild, when possibly held back.
     pub(super) fn lossy_rebuild(&self, table: &str) -> Option<usize> {
         let mut lossy = self.lossy.iter();
         let found = lossy.find(|(name, _)| name.key() == table);
         found.map(|(_, first)| *first)
     }
 
-    /// The same for a table that a view or trigger is on, or names.
+    /// First statement of the rebuild, possibly held back, of a table used by a view or trigger.
     fn rebuild_for(&self, whole: &Whole) -> Option<usize> {
         let on = whole.table.as_ref().map(Name::key);
         let mut lossy = self.lossy.iter();
@@ -323,7 +324,7 @@ impl<'a> Builder<'a> {
         found.map(|(_, first)| *first)
     }
 
-    /// Whether it was dropped in advance, or with what it is on.
+    /// Whether the object was dropped in advance, or together with the owning table or view.
     pub(super) fn is_away(&self, whole: &Whole) -> bool {
         let early = (whole.kind.word(), whole.name.key());
         let table = whole.table.as_ref();
@@ -332,7 +333,7 @@ impl<'a> Builder<'a> {
             || table.is_some_and(|table| self.is_gone_with_table(table))
     }
 
-    /// Whether its view is dropped and made again.
+    /// Whether the trigger's view is dropped and recreated.
     pub(super) fn is_lost_with_view(&self, trigger: &Whole) -> bool {
         let key = trigger.table.as_ref().map(Name::key);
         let view = |schema: &'a Schema| schema.whole(WholeKind::View, key.as_ref()?);

@@ -1,4 +1,4 @@
-//! What goes: last, so that whatever is held back holds back nothing that could be done.
+//! Drops, placed last, so a held-back drop holds back nothing executable.
 
 use super::change::Change;
 use super::diff::Builder;
@@ -8,7 +8,7 @@ use super::{hazards, render};
 use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
-    /// Everything that the wanted schema does not have.
+    /// Drops everything missing in the wanted schema.
     pub(super) fn drops(&mut self, changes: &[Change<'a>]) {
         let from = self.from;
         for kind in [WholeKind::Trigger, WholeKind::View, WholeKind::Virtual] {
@@ -33,7 +33,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Makes again what a rebuild took from this table, as far as nothing else does.
+    /// Recreates what a rebuild dropped on a table, unless recreated otherwise.
     pub(super) fn again_on(&mut self, table: &str) {
         let (from, to) = (self.from, self.to);
         for before in from.indexes_on(table) {
@@ -63,7 +63,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Drops what has the name that a new object needs; the statement to wait for.
+    /// Drops an object whose name a new one needs, and returns the index of the drop.
     pub(super) fn drop_namesake(&mut self, key: &str) -> Option<usize> {
         let from = self.from;
         let table = from.table(key).filter(|_| self.to.table(key).is_none());
@@ -87,7 +87,7 @@ impl<'a> Builder<'a> {
             && !is_with_table
     }
 
-    /// Whether a table or view goes, and what is on it with it.
+    /// Whether a table or view is dropped, with all dependents.
     fn is_gone(&self, table: &Name) -> bool {
         let key = table.key();
         self.to.table(&key).is_none()
@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
             && !self.is_gone(&index.table)
     }
 
-    /// Whether the wanted schema has it under another name.
+    /// Whether the wanted schema has the index under another name.
     fn is_index_renamed(&self, index: &Index) -> bool {
         let old = &index.name.text;
         self.to.indexes.iter().any(|each| {
@@ -200,8 +200,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The drops of indexes, views and triggers that name a column: SQLite refuses to drop it while
-    /// they are there.
+    /// Drops of indexes, views and triggers naming a column: SQLite refuses to drop the column
+    /// before.
     fn naming(&self, table: &Name, column: &Name) -> Vec<usize> {
         let (table_piece, piece) = (piece_of_name(&table.text), piece_of_name(&column.text));
         let mut found = Vec::new();

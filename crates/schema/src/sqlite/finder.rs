@@ -1,5 +1,4 @@
-//! Where objects are, by their names: looking through all of them for each would take quadratic
-//! time.
+//! Positions of objects by name: a search per object would take quadratic time.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -11,7 +10,7 @@ use super::model::{Index, Whole, WholeKind};
 #[derive(Debug, Default)]
 pub(super) struct Finder(OnceLock<Places>);
 
-/// A copy of a schema may be changed before it is asked.
+/// An empty finder for the copy, which may be changed before the first search.
 impl Clone for Finder {
     fn clone(&self) -> Finder {
         Finder::default()

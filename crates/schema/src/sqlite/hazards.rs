@@ -1,14 +1,14 @@
-//! What the rows of a table can do to a change, with the query that finds them.
+//! Hazards of a change for existing rows, with queries finding the rows.
 
 use super::change::Change;
 use super::model::{Column, ForeignKey, Index, Key, Table, quoted};
 use super::normal::Pieces;
 use crate::Hazard;
 
-/// The lock that long statements hold: everybody else waits, readers too at the end.
+/// Lock held by long statements: everybody else waits, readers too at the end.
 pub(super) const EXCLUSIVE: Hazard = Hazard::Lock("EXCLUSIVE");
 
-/// Dangers of copying the rows of one table into its new form.
+/// Hazards of copying the rows of a table into the new form.
 pub(super) fn of_copy(change: &Change<'_>) -> Vec<Hazard> {
     let Change { from, to, .. } = change;
     let mut hazards = vec![
@@ -100,7 +100,7 @@ fn of_column(from: &Table, to: &Table, before: &Column, column: &Column) -> Vec<
     hazards
 }
 
-/// A column that has no value for the rows that are there.
+/// Hazard of adding a column without a value for existing rows.
 pub(super) fn of_added(from: &Table, column: &Column) -> Option<Hazard> {
     let is_empty =
         column.not_null.is_some() && column.default.is_none() && column.generated.is_none();
@@ -210,8 +210,8 @@ fn affinity(data_type: &Pieces) -> Affinity {
 }
 
 impl Affinity {
-    /// Whether a value that was kept with another affinity may not be the same afterwards: `'007'`
-    /// becomes 7, and a large whole number loses its last digits as a real one.
+    /// Whether a value stored with another affinity may change: `'007'` becomes 7, and a large
+    /// integer loses the last digits as a real.
     fn changes(self, old: Affinity) -> bool {
         match self {
             Affinity::Integer | Affinity::Numeric => {

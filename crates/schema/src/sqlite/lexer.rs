@@ -1,4 +1,4 @@
-//! Tokens of SQLite's SQL, and where its statements end.
+//! Tokens of SQLite's SQL, and the ends of statements.
 //!
 //! Nothing is copied: a token is a range of the text. Comments are kept aside, since old names
 //! stand in them.
@@ -37,7 +37,7 @@ pub(super) struct Lexed {
     pub(super) comments: Vec<Range<usize>>,
     /// Lines of the command-line shell, such as `.mode list`.
     pub(super) shell_lines: Vec<Range<usize>>,
-    /// Where a quote was opened that nothing closes.
+    /// Position of an unclosed quote.
     pub(super) open_quote: Option<usize>,
 }
 

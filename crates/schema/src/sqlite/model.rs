@@ -1,4 +1,4 @@
-//! What a SQLite schema consists of, in the form in which it is compared.
+//! A SQLite schema in the form used for comparison.
 
 use super::normal::{Pieces, piece_of_name};
 
@@ -7,7 +7,7 @@ use super::normal::{Pieces, piece_of_name};
 pub(super) struct Name {
     /// Without quotes.
     pub(super) text: String,
-    /// As the source has it.
+    /// Spelling in the source.
     pub(super) written: String,
 }
 
@@ -23,9 +23,9 @@ pub(super) struct Table {
     pub(super) foreign_keys: Vec<ForeignKey>,
     pub(super) is_strict: bool,
     pub(super) is_without_rowid: bool,
-    /// The constraints that stand after the columns, as written.
+    /// Table constraints behind the columns, as written.
     pub(super) constraint_texts: Vec<String>,
-    /// The statement as written; `None` once something was folded into it.
+    /// The statement as written; `None` after later changes.
     pub(super) text: Option<String>,
     /// Where the bracket of `text` opens.
     pub(super) body_start: usize,
@@ -50,7 +50,7 @@ pub(super) struct Column {
     pub(super) renamed_from: Option<String>,
 }
 
-/// Which constraints are written at a column; the table has them, too.
+/// Constraints written with a column, also present in the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Inline {
     pub(super) is_primary_key: bool,
@@ -63,7 +63,7 @@ pub(super) struct Inline {
 #[derive(Clone, Debug)]
 pub(super) struct Generated {
     pub(super) expression: Pieces,
-    /// As written, without its brackets.
+    /// Expression as written, without brackets.
     pub(super) text: String,
     pub(super) is_stored: bool,
 }
@@ -72,7 +72,7 @@ pub(super) struct Generated {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) name: Option<String>,
-    /// Each in the normal form, with its collation and direction.
+    /// Columns in the normal form, with collation and direction.
     pub(super) columns: Vec<Pieces>,
     pub(super) conflict: String,
     pub(super) is_autoincrement: bool,
@@ -86,7 +86,7 @@ pub(super) struct Key {
 pub(super) struct Check {
     pub(super) name: Option<String>,
     pub(super) expression: Pieces,
-    /// As written, without its brackets.
+    /// Expression as written, without brackets.
     pub(super) text: String,
 }
 
@@ -120,7 +120,8 @@ pub(super) struct Index {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct IndexColumn {
     pub(super) pieces: Pieces,
-    /// A plain column's name, with what follows it; else `None` and the text as written.
+    /// Name of a plain column, with the rest in `text`; `None` and the whole text for an
+    /// expression.
     pub(super) column: Option<Name>,
     pub(super) text: String,
 }
@@ -153,7 +154,7 @@ impl Name {
         }
     }
 
-    /// Names differ in case only when they are the same to SQLite.
+    /// Key for comparing names: SQLite ignores case.
     pub(super) fn key(&self) -> String {
         self.text.to_ascii_lowercase()
     }
@@ -169,7 +170,7 @@ impl Table {
         self.columns.iter().find(|column| column.name.key() == key)
     }
 
-    /// The column that is another name of the rowid.
+    /// The column aliasing the rowid.
     pub(super) fn rowid_column(&self) -> Option<String> {
         let key = self.primary_key.as_ref()?;
         let [only] = &key.columns[..] else {

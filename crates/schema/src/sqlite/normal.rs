@@ -73,7 +73,7 @@ fn outer_brackets(pieces: &Pieces) -> usize {
     least
 }
 
-/// A name or a text without its marks.
+/// Strips the quotes of a name or a string.
 pub(super) fn unquoted(text: &str) -> String {
     let Some(mark) = text.chars().next() else {
         return String::new();
@@ -89,7 +89,7 @@ pub(super) fn unquoted(text: &str) -> String {
     }
 }
 
-/// The text with every name that means `old` replaced; nothing else changes.
+/// Replaces every name equal to `old`; nothing else changes.
 pub(super) fn with_renamed(text: &str, old: &str, new: &str) -> String {
     let old = piece_of_name(old);
     let mut result = String::with_capacity(text.len());

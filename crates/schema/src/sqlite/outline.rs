@@ -44,7 +44,7 @@ fn joined(pieces: &Pieces) -> String {
     pieces.join(" ")
 }
 
-/// A default with the parentheses that an expression needs.
+/// A default, with parentheses around an expression.
 fn default(pieces: &Pieces) -> String {
     let is_plain =
         pieces.len() == 1 || (pieces.len() == 2 && matches!(pieces[0].as_str(), "-" | "+"));
@@ -54,7 +54,7 @@ fn default(pieces: &Pieces) -> String {
     }
 }
 
-/// A type with its parentheses close to it: `varchar(10)`.
+/// A type with tight parentheses: `varchar(10)`.
 fn type_text(pieces: &Pieces) -> String {
     let mut text = joined(pieces);
     for (loose, close) in [(" ( ", "("), (" )", ")"), (" , ", ",")] {
@@ -63,7 +63,7 @@ fn type_text(pieces: &Pieces) -> String {
     text
 }
 
-/// Names as the table's columns have them, where keys are in lower case.
+/// Names as written in the table, for lower-case keys.
 fn names(table: &Table, keys: &[String]) -> Vec<String> {
     let name = |key: &String| {
         let plain = key.trim_matches('"');

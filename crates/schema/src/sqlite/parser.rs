@@ -1,4 +1,4 @@
-//! The statements that make a schema; everything else is told apart by its first words.
+//! Statements defining a schema; everything else is classified by the first words.
 
 mod column;
 mod table;
@@ -10,7 +10,7 @@ use super::lexer::Token;
 use super::model::{Column, Index, IndexColumn, Name, Table, Whole, WholeKind};
 use super::normal::pieces;
 
-/// A statement, as far as a schema needs to know it.
+/// A statement, as far as relevant to a schema.
 #[derive(Debug)]
 pub(super) enum Statement {
     Table(Box<Table>),
@@ -38,7 +38,7 @@ pub(super) enum Statement {
         kind: DropKind,
         name: Name,
     },
-    /// `INSERT` and its like.
+    /// `INSERT` and other statements on rows.
     Data,
     /// Transactions, pragmas.
     Setting,
@@ -55,10 +55,10 @@ pub(super) enum DropKind {
     Trigger,
 }
 
-/// A name that a `@renamed` comment can stand beside.
+/// Offset and name of an object, a possible target of a `@renamed` comment.
 pub(super) type Named = (usize, String);
 
-/// Reads one statement; `names` gets where each object and column of it is named.
+/// Reads one statement; `names` receives the positions of all named objects and columns.
 pub(super) fn statement(source: &str, tokens: &[Token]) -> Result<Statement, Failure> {
     let mut cursor = Cursor::new(source, tokens);
     for (word, kind) in [
@@ -336,7 +336,7 @@ pub(super) fn named(source: &str, tokens: &[Token]) -> Vec<Named> {
     names
 }
 
-/// The bytes from a statement's first token to its last.
+/// The byte range from a statement's first token to the last.
 pub(super) fn span(tokens: &[Token]) -> Range<usize> {
     match (tokens.first(), tokens.last()) {
         (Some(first), Some(last)) => first.start..last.end,

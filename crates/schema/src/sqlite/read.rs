@@ -10,10 +10,10 @@ use super::parser::{self, DropKind, Statement};
 use crate::rename::renamed_from;
 use crate::{Note, NoteKind, Source, SyntaxError};
 
-/// Longest part of a statement that a note shows, in characters.
+/// Maximum of characters of a statement in a note.
 const NOTE_CHARACTERS_MAX: usize = 60;
 
-/// Endings of the tables in which FTS, R-tree and geopoly tables keep what they hold.
+/// Suffixes of the shadow tables of FTS, R-tree and geopoly tables.
 const SHADOW_ENDINGS: [&str; 10] = [
     "content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "parent",
 ];
@@ -149,7 +149,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether the name is there already and the statement says that this is no error.
+    /// Whether the name is taken and the statement tolerates an existing object.
     fn is_taken(&self, kind: &str, key: &str, tokens: &[Token], has: bool) -> Result<bool, String> {
         let words = ["if", "not", "exists"];
         let is_lenient = tokens.windows(3).take(6).any(|window| {
@@ -161,7 +161,7 @@ impl Reader<'_> {
         Ok(has)
     }
 
-    /// Tables that SQLite makes by itself, as `.schema` and `.dump` show them.
+    /// Whether a table is created by SQLite itself, though included in `.schema` and `.dump`.
     fn is_of_sqlite(&self, key: &str) -> bool {
         let is_shadow = || {
             self.schema
@@ -231,8 +231,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Every `@renamed` comment belongs to what was named last before it: in its statement, or on
-    /// its line.
+    /// Assigns every `@renamed` comment to the last name before, in the same statement or line.
     fn old_names(&mut self, lexed: &Lexed, statements: &[std::ops::Range<usize>]) {
         let source = self.source;
         for comment in &lexed.comments {

@@ -13,7 +13,7 @@ use super::{hazards, render};
 use crate::{Hazard, Verb};
 
 impl Builder<'_> {
-    /// Writes the table anew; what was on it is made again as far as it stays or is dropped later.
+    /// Rebuilds a table; dependents are recreated, unless dropped later.
     pub(super) fn rebuild(&mut self, change: &Change<'_>) {
         let name = &change.to.name.text;
         let new = self.unused_name(name);
@@ -48,8 +48,8 @@ impl Builder<'_> {
         }
     }
 
-    /// To be the last statement of a plan with a rebuild; one for each that may be held back, so
-    /// that none goes unchecked.
+    /// Appends the foreign key checks at the end of a plan with rebuilds: one for each rebuild
+    /// possibly held back, so none goes unchecked.
     pub(super) fn check_foreign_keys(&mut self) {
         let mut rebuilt = self.rebuilt.iter();
         let sure = rebuilt.find(|name| self.lossy_rebuild(&name.to_ascii_lowercase()).is_none());
@@ -92,7 +92,7 @@ fn counter(change: &Change<'_>, new: &str) -> Option<String> {
     })
 }
 
-/// The rows of the old table, in the columns that both have.
+/// Copies the rows of the old table, in the columns common to both.
 fn copy(change: &Change<'_>, new: &str) -> String {
     let kept = change.dropped.iter().copied();
     let columns: Vec<String> = change
@@ -126,8 +126,8 @@ fn copy(change: &Change<'_>, new: &str) -> String {
     )
 }
 
-/// Rows keep their numbers, which full-text indexes and programs may know, unless a column is that
-/// number.
+/// The rowid for copied rows, unless a column is an alias: full-text indexes and programs may refer
+/// to rowids.
 fn rowid(change: &Change<'_>) -> Option<String> {
     let Change { from, to, .. } = change;
     let has_rowid = !from.is_without_rowid && !to.is_without_rowid;

@@ -5,18 +5,18 @@ use super::model::{Column, ForeignKey, Index, Name, Table};
 use super::normal::{Pieces, rename_pieces, with_renamed};
 use crate::PlanError;
 
-/// A table or column that gets a new name.
+/// A renamed table or column.
 #[derive(Clone, Debug)]
 pub(super) struct Rename {
-    /// For a column: its table, under its new name.
+    /// For a column: the table, under the new name.
     pub(super) table: Option<Name>,
     pub(super) from: Name,
     pub(super) to: Name,
 }
 
-/// The renames that lead from one schema towards the other; the first schema has them afterwards.
+/// Applies renames to the first schema, and returns the list.
 ///
-/// A comment stays in the file after its rename was done: where the new name is there already, it
+/// A comment stays in the file after the rename was executed: where the new name exists already, it
 /// means nothing.
 pub(super) fn apply(from: &mut Schema, to: &Schema) -> Result<Vec<Rename>, PlanError> {
     let mut renames = Vec::new();
@@ -111,7 +111,7 @@ impl Table {
         }
     }
 
-    /// With the constraints written at it.
+    /// Removes a column with all constraints written at the column.
     pub(super) fn remove_column(&mut self, key: &str) {
         let Some(at) = self
             .columns

@@ -2,7 +2,7 @@
 
 use super::model::{Column, Index, Name, Table, quoted};
 
-/// The table as written, or as what it has become.
+/// The table as written, or assembled from the model after changes.
 pub(super) fn table(table: &Table) -> String {
     match &table.text {
         Some(text) => text.clone(),
@@ -41,12 +41,12 @@ fn assembled(table: &Table, name: &str, kept: &[String]) -> String {
     )
 }
 
-/// A column with its name as written.
+/// Definition of a column with the name as written.
 pub(super) fn column(column: &Column) -> String {
     named_column(column, &column.name.written)
 }
 
-/// A column with its name in this spelling.
+/// Definition of a column with the given spelling of the name.
 pub(super) fn named_column(column: &Column, name: &str) -> String {
     format!("{name} {}", one_line(&column.definition))
         .trim_end()
@@ -67,7 +67,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// A column that is kept only until it is dropped, without what the wanted table has no room for.
+/// Definition of a column present only until dropped, without parts invalid in the wanted table.
 pub(super) fn kept_column(column: &Column, is_strict: bool, dropped: &[&Column]) -> String {
     let mut words = vec![quoted(&column.name.text)];
     if is_strict {
@@ -100,7 +100,7 @@ pub(super) fn kept_column(column: &Column, is_strict: bool, dropped: &[&Column])
     words.join(" ")
 }
 
-/// An index from its parts.
+/// Prints an index from the model.
 pub(super) fn index(index: &Index, show: &dyn Fn(&Name) -> String) -> String {
     let columns = index.columns.iter().map(|column| match &column.column {
         Some(name) => format!("{} {}", show(name), column.text)

@@ -1,4 +1,4 @@
-//! Readings and plans on small texts; what SQLite makes of them is tested in `schema-db`.
+//! Reading and planning on small texts; the results on SQLite itself are tested in `schema-db`.
 
 use crate::{Allowed, NoteKind, PlanOptions, Product, Server, Source, Style};
 

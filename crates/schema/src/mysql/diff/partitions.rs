@@ -24,8 +24,8 @@ impl<'a> TableDiff<'a> {
         }
     }
 
-    /// Those that are alike at the start stay; at the end too. What lies between becomes what is to
-    /// be there.
+    /// Compares range partitions: equal ones at the start and at the end stay, the ones between are
+    /// replaced.
     fn ranges(&mut self, before: &'a Partitioning, after: &'a Partitioning) {
         let Between { gone, come, above } = Between::of(&before.all(), &after.all());
         let step = match (gone.is_empty(), come.is_empty(), above) {
@@ -41,8 +41,8 @@ impl<'a> TableDiff<'a> {
         self.partitions.push(step);
     }
 
-    /// A reorganisation keeps all rows, so the last bound may not come down; where it does, rows
-    /// above it go first.
+    /// Reorganises partitions, which preserves all rows, so the last bound may not decrease. Where
+    /// it does, partitions with rows above it are dropped first.
     fn exchange(&mut self, gone: Vec<&'a Partition>, come: Vec<&'a Partition>) {
         let has_same_end = match (gone.last(), come.last()) {
             (Some(gone), Some(come)) => gone.norm == come.norm,
@@ -62,8 +62,9 @@ impl<'a> TableDiff<'a> {
         }
     }
 
-    /// A partition goes with its rows when nobody takes one of its values. Where values move,
-    /// neighbours are reorganised: a row without a place makes that fail, it does not vanish.
+    /// Compares list partitions: one is dropped with all rows when no new partition has any of the
+    /// values. Where values move, neighbours are reorganised: a row without a partition makes the
+    /// statement fail and is not lost.
     fn lists(&mut self, before: &'a Partitioning, after: &'a Partitioning) {
         let (old, new) = (before.all(), after.all());
         let stays = |old: &Partition| new.iter().any(|new| old.is_same(new));
@@ -98,11 +99,11 @@ impl<'a> TableDiff<'a> {
     }
 }
 
-/// What lies between those that are alike at the start and at the end.
+/// The partitions between the equal ones at the start and at the end.
 struct Between<'a> {
     gone: Vec<&'a Partition>,
     come: Vec<&'a Partition>,
-    /// The first that is alike at the end.
+    /// The first of the equal partitions at the end.
     above: Option<&'a Partition>,
 }
 
@@ -135,8 +136,8 @@ impl Partitioning {
         self.partitions.iter().collect()
     }
 
-    /// Servers name partitions of which only the number was given, so such a list says no more than
-    /// its length.
+    /// Whether two partition lists are equal. Servers name partitions given only by number, so such
+    /// a list is compared by length.
     fn is_same_list(&self, other: &Partitioning) -> bool {
         if !self.has_bounds && (self.partitions.is_empty() || other.partitions.is_empty()) {
             return true;

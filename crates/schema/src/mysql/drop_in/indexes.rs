@@ -50,7 +50,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An index that comes again.
+    /// Drops an index to be recreated.
     pub(super) fn drop_replaced(&mut self, diff: &TableDiff<'_>, before: &Index) {
         let was = before.was.as_ref().unwrap_or(&before.name);
         let key = (diff.to.name.text.clone(), was.text.clone());
@@ -96,9 +96,9 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a server may have made an index for a foreign key, so that it takes the index away by
-/// itself as soon as another one serves the key. No catalogue tells who made it: dropped later it
-/// may be gone, dropped before it is still needed, so that one statement has to do both.
+/// Whether a server may have created an index for a foreign key, to be dropped implicitly as soon
+/// as another one serves the key. No catalogue records the creator: dropped later it may be gone,
+/// dropped before it is still needed, so one statement has to do both.
 fn gives_way(diff: &TableDiff<'_>, before: &Index, after: &Index) -> bool {
     diff.from.foreign_keys.iter().any(|key| {
         let has_its_name = key.name.as_ref().is_some_and(|name| name.is(&before.name));
@@ -113,8 +113,7 @@ fn gives_way(diff: &TableDiff<'_>, before: &Index, after: &Index) -> bool {
     })
 }
 
-/// A unique index that was written with a column which is added, or one that the server makes for a
-/// foreign key which is added.
+/// Whether an index is created implicitly: with an added column, or for an added foreign key.
 fn comes_by_itself(diff: &TableDiff<'_>, index: &Index) -> bool {
     let serves = |key: &&ForeignKey| index.covers(&key.columns);
     if index.is_implied && diff.added_keys.iter().any(serves) {

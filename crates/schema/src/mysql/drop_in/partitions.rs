@@ -53,7 +53,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Those that are in nobody's way go at the end.
+    /// Drops partitions at the end, unless other partitions need the room.
     pub(super) fn drop_late_partitions(&mut self, diff: &TableDiff<'_>, table: &str) {
         for step in diff.partitions.iter().filter(|_| !makes_room(diff)) {
             if let PartitionStep::Drop(gone) = step {
@@ -84,8 +84,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether partitions that go are in the way of others that are reorganised: those have to be
-/// neighbours.
+/// Whether dropped partitions block a reorganisation of others: only neighbours are reorganised.
 fn makes_room(diff: &TableDiff<'_>) -> bool {
     let mut steps = diff.partitions.iter();
     steps.any(|step| matches!(step, PartitionStep::Reorganize(..)))

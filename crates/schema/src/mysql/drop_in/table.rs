@@ -32,7 +32,7 @@ impl Writer<'_> {
         self.add_partitions(diff, &table);
     }
 
-    /// Columns that are numbered wait for their key; they are answered.
+    /// Changes columns and returns the auto-increment ones, which wait for a key.
     fn columns<'d>(&mut self, diff: &TableDiff<'d>, table: &str) -> Vec<(&'d Column, &'d Column)> {
         let mut counters = Vec::new();
         for step in &diff.columns {
@@ -197,10 +197,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Foreign keys to this table that go, with their indexes, be it with their tables: they are in
-    /// the way of its primary key.
-    ///
-    /// Places of the statements for those that go with their tables.
+    /// Drops foreign keys to a table, with indexes, since a change of the primary key is blocked.
+    /// Returns the positions of the statements for keys dropped with a whole table.
     fn free_from_keys(
         &mut self,
         diff: &TableDiff<'_>,
@@ -371,7 +369,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether one of these begins with a column, so that the column can be numbered.
+/// Whether an index begins with the column, as numbering requires.
 fn has_key<'i>(indexes: impl IntoIterator<Item = &'i Index>, column: &Column) -> bool {
     let first = |index: &Index| {
         index
@@ -387,7 +385,7 @@ fn is_unique_with_it(diff: &TableDiff<'_>, column: &Column) -> bool {
     added.any(|index| index.is_inline && index.parts.iter().any(|part| part.is_of(&column.name)))
 }
 
-/// Ours, but for those that only TiDB has: they have spaces around `=`, and go back to 0.
+/// Options in Hakaru's spelling, except for TiDB's: spaces around `=`, and a reset to 0.
 fn native_options(diff: &TableDiff<'_>) -> Vec<String> {
     let texts = native::options(diff)
         .into_iter()
@@ -399,7 +397,7 @@ fn native_options(diff: &TableDiff<'_>) -> Vec<String> {
     texts.collect()
 }
 
-/// With the data type as the server shows it.
+/// The column with the data type as shown by the server.
 fn as_stored(column: &Column) -> Column {
     let mut shown = column.clone();
     shown.data_type.arguments.clear();

@@ -1,4 +1,4 @@
-//! Words that are no names.
+//! Words not usable as names.
 
 /// Words whose case means nothing, since no name is spelled so without quotes.
 pub(super) fn is_keyword(word: &str) -> bool {

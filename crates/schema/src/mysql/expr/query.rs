@@ -1,11 +1,11 @@
-//! A view's query in one spelling, so that what was written equals what `SHOW CREATE VIEW` prints
-//! of it.
+//! A view's query in a canonical spelling, equal for the source and for the output of `SHOW CREATE
+//! VIEW`.
 //!
-//! Servers print each column with its table and its name (`t`.`a` AS `a`), joins in parentheses and
-//! aliases of tables without `AS`. Understood is one SELECT from tables and joins of them. A column
-//! without its table is understood where the query reads a single one: which of several has it, and
-//! what `*` stands for, only the tables say. A query with such a column, with a subquery or with
-//! anything else that is not known is left to a comparison by tokens.
+//! Servers print each column with table and alias (`t`.`a` AS `a`), joins in parentheses and
+//! aliases of tables without `AS`. One SELECT from tables and joins is understood. An unqualified
+//! column is understood where the query reads a single table: otherwise only the tables'
+//! definitions say which one has it, and what `*` stands for. A query with such a column, a
+//! subquery or anything else unknown is compared token by token.
 
 mod sources;
 
@@ -16,7 +16,7 @@ use crate::mysql::lex::{Kind, Token, unquoted};
 use crate::mysql::model::Name;
 use sources::Sources;
 
-/// Clauses in the order in which they stand.
+/// Clauses in grammatical order.
 const CLAUSES: [&str; 8] = [
     "SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "WITH",
 ];
@@ -33,11 +33,12 @@ const OTHERS: [&str; 8] = [
     "INTO",
 ];
 
-/// Longer ones are compared token by token: each join writes all that stands left of it anew.
+/// Limit on tokens; longer queries are compared token by token: each join copies the text to the
+/// left.
 const TOKENS_MAX: usize = 5_000;
 
-/// The canonical text; `None` when it is not a query that this knows. `columns` are the names that
-/// the view gives to its columns, if it has some of its own.
+/// Returns the canonical text, or `None` for a query outside the grammar understood here. `columns`
+/// are the view's own column names, if any.
 pub(super) fn canonical(
     tokens: &[Token<'_>],
     columns: &[Name],
@@ -175,10 +176,9 @@ fn checked(tokens: &[Token<'_>]) -> Option<&'static str> {
 
 /// What a query's expressions are read with.
 struct Query {
-    /// The only table, as its columns call it.
+    /// Name of the only table, as used in column references.
     table: Option<String>,
-    /// Names that without a table mean an item of the query which is no column of this name; in
-    /// lower case.
+    /// Unqualified names of items other than the column so called, in lower case.
     aliases: Vec<String>,
 }
 
@@ -201,7 +201,7 @@ impl Query {
         tree::canonical(&kept)
     }
 
-    /// Whether this is `table.column` and the column alone means the same.
+    /// Whether the tokens are `table.column`, and the column alone means the same.
     fn is_qualified(&self, tokens: &[Token<'_>], table: &str) -> bool {
         let [qualifier, dot, column, ..] = tokens else {
             return false;
@@ -223,7 +223,7 @@ impl Query {
         Some(values.join(", "))
     }
 
-    /// SELECT with what belongs to it, and the items with their names.
+    /// The SELECT keyword with modifiers, and the named items.
     fn items(&self, tokens: &[Token<'_>]) -> Option<(&'static str, Vec<(String, String)>)> {
         let (head, tokens) = match tokens {
             [first, rest @ ..] if first.is("DISTINCT") => ("select distinct ", rest),
@@ -240,7 +240,7 @@ impl Query {
     }
 }
 
-/// Items with the names that the view gives to its columns, or with their own.
+/// Prints items under the view's column names, or else under the items' own.
 fn shown(items: &[(String, String)], columns: &[Name]) -> Option<String> {
     if !columns.is_empty() && columns.len() != items.len() {
         return None;
@@ -252,7 +252,7 @@ fn shown(items: &[(String, String)], columns: &[Name]) -> Option<String> {
     Some(named.collect::<Vec<_>>().join(", "))
 }
 
-/// An item's value, and the name that it has or that the server gives it.
+/// Value of an item, and the name given by the query or the server.
 fn item_of<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(&'t [Token<'a>], String)> {
     match tokens {
         [value @ .., as_word, name] if as_word.is("AS") => {
@@ -272,7 +272,7 @@ fn item_of<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(&'t [Token<'a>], String)>
     }
 }
 
-/// A word that tells the server how to read.
+/// Whether a word is a hint on how to execute the query.
 fn is_hint(token: &Token<'_>) -> bool {
     const HINTS: [&str; 3] = ["DISTINCTROW", "STRAIGHT_JOIN", "HIGH_PRIORITY"];
     let is_setting =
@@ -288,7 +288,7 @@ fn named(token: &Token<'_>) -> Option<String> {
     }
 }
 
-/// Whether it can only be a name.
+/// Whether a token can only be a name.
 fn is_name(token: &Token<'_>) -> bool {
     match token.kind {
         Kind::Quoted => true,
@@ -297,7 +297,7 @@ fn is_name(token: &Token<'_>) -> bool {
     }
 }
 
-/// Whether a name behind it is no part of the same value.
+/// Whether a name behind the token begins something new.
 fn ends_value(token: &Token<'_>) -> bool {
     match token.kind {
         Kind::Quoted | Kind::Number | Kind::Text => true,

@@ -1,12 +1,11 @@
-//! Stretches of SQL token by token: written again, in canonical form, and as sqldef would print
-//! them.
+//! SQL token by token: the original text, the canonical form, and sqldef's spelling.
 
 use std::borrow::Cow;
 
 use super::keywords::is_keyword;
 use crate::mysql::lex::{Kind, Token, backticked, literal, unquoted};
 
-/// The tokens as they stood, with one space or line end where there was room between them.
+/// The tokens' text, with one space or line end wherever there was white space.
 pub(crate) fn text(tokens: &[Token<'_>]) -> String {
     let mut text = String::new();
     let mut end = tokens.first().map_or(0, |token| token.at);
@@ -20,7 +19,7 @@ pub(crate) fn text(tokens: &[Token<'_>]) -> String {
     text
 }
 
-/// The same with its line ends, and without `database.` in front of names.
+/// The tokens' text with original line ends, and without `database.` in front of names.
 pub(crate) fn without_database(
     source: &str,
     tokens: &[Token<'_>],
@@ -66,7 +65,7 @@ pub(crate) fn listed<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     items
 }
 
-/// Whether these tokens begin with `database.`, which means the same as nothing.
+/// Whether the tokens begin with `database.`, which is redundant.
 pub(super) fn is_database(tokens: &[Token<'_>], database: Option<&str>) -> bool {
     let (Some(database), [name, dot, ..]) = (database, tokens) else {
         return false;
@@ -79,8 +78,7 @@ pub(super) fn is_database(tokens: &[Token<'_>], database: Option<&str>) -> bool 
         }
 }
 
-/// The tokens without `database.` in front of the sequences that defaults count by: MariaDB shows
-/// them with it.
+/// The tokens without `database.` in front of sequences in defaults, as shown by MariaDB.
 pub(crate) fn with_own_sequences<'t, 'a>(
     tokens: &'t [Token<'a>],
     database: Option<&str>,
@@ -132,8 +130,8 @@ fn push_canonical(canonical: &mut String, token: &Token<'_>, is_called: bool) {
     }
 }
 
-/// As sqldef prints expressions: keywords in lower case, names without quotes where they need none,
-/// one space around operators, none inside parentheses.
+/// sqldef's spelling of expressions: lower-case keywords, quotes only where needed, one space
+/// around operators, none inside parentheses.
 pub(crate) fn drop_in(tokens: &[Token<'_>]) -> String {
     let mut text = String::new();
     for (index, token) in tokens.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! An expression read by operator precedence, and printed with all its parentheses in one spelling.
+//! An expression parsed by operator precedence and printed fully parenthesised in one spelling.
 
 mod calls;
 
@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 
 use crate::mysql::lex::{Kind, Token, literal, unquoted};
 
-/// Deeper nesting is compared token by token; no person writes it, and the stack is finite.
+/// Limit on nesting; deeper expressions are compared token by token. No person writes such depths,
+/// and the stack is finite.
 const DEPTH_MAX: usize = 200;
 
-/// Longer ones are compared token by token: each operation writes all that stands left of it anew.
+/// Limit on tokens; longer expressions are compared token by token: each operation copies the text
+/// to the left.
 const TOKENS_MAX: usize = 5_000;
 
-/// The canonical text; `None` when it is not an expression that this knows.
+/// Returns the canonical text, or `None` for an expression outside the grammar understood here.
 pub(super) fn canonical(tokens: &[Token<'_>]) -> Option<String> {
     if tokens.len() > TOKENS_MAX {
         return None;
@@ -29,7 +31,7 @@ pub(super) fn canonical(tokens: &[Token<'_>]) -> Option<String> {
 #[derive(Clone, Debug)]
 enum Node {
     Leaf(String),
-    /// AND or OR with all it joins.
+    /// AND or OR with all operands.
     Joined(&'static str, Vec<Node>),
     /// Anything else, printed.
     Done(String),
@@ -133,7 +135,7 @@ impl<'t, 'a> Parser<'t, 'a> {
         is
     }
 
-    /// The operator here, with how strongly it binds; not eaten.
+    /// Returns the next operator and the precedence, without consuming a token.
     fn operator(&self) -> Option<(&'static str, u8)> {
         let token = self.peek()?;
         const OPS: [(&str, &str, u8); 22] = [
@@ -395,7 +397,7 @@ impl<'t, 'a> Parser<'t, 'a> {
         }
     }
 
-    /// A column, perhaps behind names of its table.
+    /// Reads a column, possibly qualified.
     fn name(&mut self, first: String) -> Option<Node> {
         let mut name = first.to_lowercase();
         while self.eat_op(".") {

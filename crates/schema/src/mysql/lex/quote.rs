@@ -41,7 +41,7 @@ pub(in crate::mysql) fn unquoted(text: &str) -> String {
     plain
 }
 
-/// A string literal, as servers print them.
+/// Quotes a string like a server's output.
 pub(in crate::mysql) fn literal(plain: &str) -> String {
     let mut text = String::with_capacity(plain.len() + 2);
     text.push('\'');

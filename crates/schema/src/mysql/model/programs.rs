@@ -6,11 +6,11 @@ use crate::mysql::expr::Expr;
 /// A view.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Its name.
+    /// Name of the view.
     pub name: Name,
-    /// What it was called before.
+    /// Former name, from a comment.
     pub renamed_from: Option<String>,
-    /// The name on the server, where a plan gives it the one above.
+    /// Name on the server, where the plan renames the view.
     pub was: Option<Name>,
     /// In upper case; `UNDEFINED` when not written.
     pub algorithm: String,
@@ -18,11 +18,11 @@ pub struct View {
     pub definer: Option<String>,
     /// In upper case, when written.
     pub security: Option<String>,
-    /// Names of the columns, where the view has its own.
+    /// Column names, where given by the view.
     pub columns: Vec<Name>,
-    /// The query, with check option; its normal form holds the names of the columns.
+    /// Query with check option; the normal form includes the column names.
     pub body: Expr,
-    /// Names in the query, in lower case and in order: tables and views are among them.
+    /// Names in the query, in lower case and sorted; includes all tables and views read.
     pub tables: Vec<String>,
     /// The statement as written.
     pub source: String,
@@ -31,9 +31,9 @@ pub struct View {
 /// A trigger.
 #[derive(Clone, Debug, Default)]
 pub struct Trigger {
-    /// Its name.
+    /// Name of the trigger.
     pub name: Name,
-    /// Name of its table.
+    /// Name of the table.
     pub table: Name,
     /// As printed.
     pub definer: Option<String>,
@@ -41,7 +41,7 @@ pub struct Trigger {
     pub event: String,
     /// `FOLLOWS x`, which servers do not tell again.
     pub order: String,
-    /// What it does.
+    /// Statement executed by the trigger.
     pub body: Expr,
     /// The statement as written.
     pub source: String,
@@ -50,7 +50,7 @@ pub struct Trigger {
 /// An event.
 #[derive(Clone, Debug, Default)]
 pub struct Event {
-    /// Its name.
+    /// Name of the event.
     pub name: Name,
     /// As printed.
     pub definer: Option<String>,
@@ -66,20 +66,20 @@ pub struct Event {
     pub status: String,
     /// `COMMENT`
     pub comment: String,
-    /// What it does.
+    /// Statement executed by the event.
     pub body: Expr,
     /// The statement as written.
     pub source: String,
 }
 
-/// A routine or a sequence, which is kept as it was written.
+/// A routine or a sequence, stored as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opaque {
     /// `procedure`, `function` or `sequence`.
     pub kind: &'static str,
-    /// Its name.
+    /// Name of the object.
     pub name: String,
-    /// What is compared of it.
+    /// Compared part of the definition.
     pub norm: String,
     /// As written.
     pub text: String,

@@ -1,4 +1,4 @@
-//! One table: what can stand in one statement does, so that its rows are copied once.
+//! Changes of one table, combined in one statement where possible: rows are copied once.
 
 mod columns;
 mod parts;
@@ -186,7 +186,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Places of the statements for options that lose rows.
+    /// Adds clauses for options; returns the positions of statements losing rows.
     fn option_clauses(
         &mut self,
         diff: &TableDiff<'_>,
@@ -213,7 +213,8 @@ impl Builder<'_> {
         places
     }
 
-    /// What can lose values is a statement of its own, to be allowed by the column's name.
+    /// Changes each column with possible losses in a separate statement, allowed by the column's
+    /// name.
     fn lossy_columns(&mut self, diff: &TableDiff<'_>, table: &str, freed: &[usize]) {
         for step in &diff.columns {
             if let ColumnStep::Change { from, to, .. } = step
@@ -245,7 +246,7 @@ impl Builder<'_> {
         places
     }
 
-    /// Generated columns first: they may be made of the others.
+    /// Drops generated columns first, since the expressions may name the others.
     fn drop_columns(&mut self, diff: &TableDiff<'_>, table: &str) {
         let (generated, plain): (Vec<&Column>, Vec<&Column>) = diff
             .dropped_columns
@@ -279,7 +280,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether one of its columns gets a type that the index may not take.
+/// Whether a column of the index gets a type not accepted by the index.
 fn has_other_type(diff: &TableDiff<'_>, index: &Index) -> bool {
     let is_changed = diff.columns.iter().any(|step| match step {
         ColumnStep::Change { from, to, .. } => {
@@ -290,7 +291,7 @@ fn has_other_type(diff: &TableDiff<'_>, index: &Index) -> bool {
     is_changed || diff.has_remade(index)
 }
 
-/// Whether something would miss this index between two statements: a foreign key, or a counter.
+/// Whether a foreign key or a counter needs the index between two statements.
 fn is_needed(diff: &TableDiff<'_>, index: &Index) -> bool {
     let own = diff
         .to

@@ -1,4 +1,4 @@
-//! What each statement speaks of, so that what is held back takes along what depends on it.
+//! Names used by each statement, so dependents are held back together.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use crate::mysql::model::{ForeignKey, Name, Table};
 use crate::ties::{self, Stake, Words};
 use crate::{Object, Server, Statement, Verb};
 
-/// Foreign keys by the table that they refer to, in lower case.
+/// Foreign keys by referenced table, in lower case.
 type Referring<'a> = HashMap<String, Vec<&'a ForeignKey>>;
 
-/// Part of a table that no name can be.
+/// Marker for the table as a whole, distinct from all names of parts.
 const OF_TABLE: &str = "ALTER TABLE";
 
-/// A foreign key that goes, or comes.
+/// A dropped or added foreign key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyStep<'a> {
     /// Place of the statement.
@@ -24,7 +24,7 @@ pub(super) struct KeyStep<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Ties statements to those that they depend on.
+    /// Declares the dependencies between statements.
     pub(super) fn link(&mut self, dropped: &[KeyStep<'a>], added: &[KeyStep<'a>]) {
         let mut statements = self.statements.iter();
         if !statements.any(|statement| ties::may_wait(statement, self.options)) {
@@ -51,8 +51,8 @@ impl<'a> Builder<'a> {
         ties::tie(&mut self.statements, &stakes, self.options);
     }
 
-    /// A key only goes when it comes again, which it can when what it makes room for is done as a
-    /// whole.
+    /// Ties the drop and the creation of a key: both are executed, with everything between, or
+    /// neither.
     fn link_key(&mut self, gone: KeyStep<'a>, comes: KeyStep<'a>) {
         self.statements[gone.at].needs.push(comes.at);
         self.statements[comes.at].needs.push(gone.at);
@@ -67,7 +67,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether a statement changes the columns of a foreign key, or an index that it stands on.
+    /// Whether a statement changes the columns of a foreign key, or a required index.
     fn moves(&self, statement: &Statement, step: &KeyStep<'_>) -> bool {
         let key = step.key;
         self.moves_columns(statement, &step.table.name, &key.columns)
@@ -138,8 +138,7 @@ impl<'a> Builder<'a> {
         stake
     }
 
-    /// Foreign keys that stand where they are as long as the statement is held back, or that are in
-    /// its way.
+    /// Records foreign keys kept while the statement is held back, or blocking the statement.
     fn stake_of_keys(&self, stake: &mut Stake, statement: &Statement, referring: &Referring<'_>) {
         let (name, _) = self.parted(&statement.object.name);
         let Some(table) = self.from.table(name) else {
@@ -178,7 +177,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Each key that goes with the one that takes its place.
+/// Pairs each dropped key with the replacement.
 fn pairs<'a>(dropped: &[KeyStep<'a>], added: &[KeyStep<'a>]) -> Vec<(KeyStep<'a>, KeyStep<'a>)> {
     let mut by_table: HashMap<&str, Vec<&KeyStep<'a>>> = HashMap::new();
     for step in added {
@@ -208,7 +207,7 @@ fn names(sql: &str) -> impl Iterator<Item = String> {
     words(sql).map(|(_, name)| name)
 }
 
-/// Names of what an `ALTER TABLE` changes, beside those that only say where a column stands.
+/// Names of the parts changed by an `ALTER TABLE`, except in column positions.
 fn changed_parts(sql: &str) -> impl Iterator<Item = String> {
     let mut is_place = false;
     let quoted = words(sql).filter(move |(kind, name)| {

@@ -9,10 +9,10 @@ use crate::mysql::parse::VERSIONING;
 use crate::mysql::render;
 use crate::{Hazard, Verb};
 
-/// What takes a table's history with it.
+/// Clause dropping a table's history.
 const UNVERSIONED: &str = "DROP SYSTEM VERSIONING";
 
-/// Options that become other ones, one clause each.
+/// Changed options, one clause each.
 pub(in crate::mysql) fn options(diff: &TableDiff<'_>) -> Vec<String> {
     let (from, to) = (&diff.from.norm, &diff.to.norm);
     let mut texts = Vec::new();
@@ -88,7 +88,7 @@ pub(in crate::mysql) fn of_option(
     (Verb::Alter, "table", hazards)
 }
 
-/// Periods of the application that go and come.
+/// Dropped and added application-time periods.
 fn periods(diff: &TableDiff<'_>) -> Vec<String> {
     let only = |here: &Table, there: &Table| -> Vec<String> {
         let is_there = |period: &&String| {

@@ -8,8 +8,8 @@ use crate::mysql::render;
 use crate::{Hazard, Verb};
 
 impl Builder<'_> {
-    /// Partitions that go or are made anew on other columns are in the way of keys and columns. The
-    /// statement's place.
+    /// Removes partitioning where partitions are dropped, or defined on other columns, and block
+    /// changes of keys and columns. Returns the statement's position.
     pub(super) fn remove_partitions(&mut self, diff: &TableDiff<'_>, table: &str) -> Option<usize> {
         let is_other = match diff.partitions.first() {
             Some(PartitionStep::Remove) => true,

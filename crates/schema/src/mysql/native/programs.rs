@@ -18,8 +18,7 @@ impl Builder<'_> {
         self.push_with(sql, verb, (kind, name.to_owned()), lost)
     }
 
-    /// A trigger that goes must not see what becomes of its table; with the table it goes by
-    /// itself.
+    /// Drops triggers before the tables change. A trigger of a dropped table is dropped implicitly.
     pub(super) fn drop_triggers(&mut self) {
         for trigger in &self.from.triggers {
             let is_gone = self.to.trigger(&trigger.name.text).is_none();
@@ -30,7 +29,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Tables and views share their names.
+    /// Drops views whose names are needed by tables: both share one name space.
     pub(super) fn drop_views_in_the_way(&mut self) {
         for view in &self.from.views {
             if self.to.table(&view.name.text).is_some() && self.to.view(&view.name.text).is_none() {
@@ -40,7 +39,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Routines and sequences, those that are `asked` for.
+    /// Creates routines and sequences, as far as `asked` for.
     pub(super) fn create_opaques(&mut self, asked: &dyn Fn(&Opaque) -> bool) {
         for opaque in self.to.opaques.iter().filter(|opaque| asked(opaque)) {
             let before = self.from.opaque(opaque);
@@ -90,7 +89,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Of all names in the query those of tables and views count.
+    /// Declares the dependencies of a view: of all names in the query, only tables and views count.
     fn need_tables_of(&mut self, at: usize, view: &View) {
         let names: Vec<&str> = view.tables.iter().map(String::as_str).collect();
         let needed = needs::of_tables(&self.statements[..at], &names);
@@ -194,7 +193,7 @@ impl crate::mysql::Schema {
     }
 }
 
-/// Whoever made it, when nobody is named in the text.
+/// Whether the definers are equal; an omitted one equals any.
 fn is_same_definer(before: &Option<String>, after: &Option<String>) -> bool {
     after.is_none() || before.is_none() || before == after
 }
@@ -236,7 +235,7 @@ impl Event {
             && is_same_definer(&self.definer, &after.definer)
     }
 
-    /// Whether its time is worked out when it is made (`AT CURRENT_TIMESTAMP + INTERVAL 1 DAY`).
+    /// Whether the start is computed on creation (`AT CURRENT_TIMESTAMP + INTERVAL 1 DAY`).
     fn is_made_then(&self) -> bool {
         let norm = &self.schedule.norm;
         norm.starts_with("AT ") && !norm.starts_with("AT '")

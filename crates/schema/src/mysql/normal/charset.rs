@@ -1,11 +1,10 @@
-//! Character sets and collations, which columns inherit from their table and tables from their
-//! database.
+//! Character sets and collations: columns inherit from the table, tables from the database.
 
 use super::Rules;
 use crate::Server;
 use crate::mysql::model::{DataType, Options};
 
-/// How texts are stored and compared; `None` where it is not known.
+/// Character set and collation of texts; `None` where unknown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Texts {
     pub charset: Option<String>,
@@ -98,8 +97,7 @@ fn collation_name(name: &str, charset: Option<&str>) -> String {
     }
 }
 
-/// The collation that a character set has unless another is named; it changed over time for
-/// Unicode.
+/// Default collation of a character set. For Unicode it differs by version.
 fn default_collation(charset: &str, rules: &Rules) -> Option<String> {
     let is_unicode = matches!(charset, "utf8mb4" | "utf8mb3" | "ucs2" | "utf16" | "utf32");
     let rest = match charset {

@@ -28,7 +28,7 @@ const SYNONYMS: [(&str, &str); 22] = [
     ("varchar2", "varchar"),
 ];
 
-/// Width of an integer that has none, without and with a sign.
+/// Default display widths of integers, unsigned and signed.
 const WIDTHS: [(&str, &str, &str); 5] = [
     ("tinyint", "3", "4"),
     ("smallint", "5", "6"),
@@ -37,7 +37,7 @@ const WIDTHS: [(&str, &str, &str); 5] = [
     ("bigint", "20", "20"),
 ];
 
-/// Largest `float(p)` that is kept in four bytes.
+/// Largest precision `p` of a four-byte `float(p)`.
 const FLOAT_BITS_MAX: u32 = 24;
 
 /// Largest sizes in bytes of texts, with the word in front.
@@ -55,7 +55,7 @@ pub(super) fn is_text(name: &str) -> bool {
     )
 }
 
-/// The data type as a server stores it.
+/// Returns the data type as stored by a server.
 pub(super) fn stored(written: &DataType, rules: &Rules) -> DataType {
     let mut data_type = written.clone();
     let synonym = SYNONYMS.iter().find(|(name, _)| *name == written.name);

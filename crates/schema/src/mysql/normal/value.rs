@@ -1,11 +1,11 @@
-//! Default values as servers store them: `0` of an integer and `'0'` are one, and a date has its
+//! Default values as stored by servers: `0` and `'0'` of an integer are equal, and a date has a
 //! time.
 
 use super::Rules;
 use crate::mysql::lex::{literal, unquoted};
 use crate::mysql::model::{DataType, Value};
 
-/// `None` when there is none: that is what NULL means.
+/// Normal form of a default; `None` for NULL, the same as no default.
 pub(super) fn default(value: &Value, data_type: &DataType, rules: &Rules) -> Option<String> {
     let (norm, is_expression) = match value {
         Value::Literal(expr) => (expr.norm.as_str(), false),
@@ -28,8 +28,7 @@ pub(super) fn default(value: &Value, data_type: &DataType, rules: &Rules) -> Opt
     Some(constant(norm, data_type))
 }
 
-/// The string of `DATE '2000-01-01'`: a constant on MariaDB, on MySQL one that has to be an
-/// expression.
+/// The string of `DATE '2000-01-01'`: a constant on MariaDB, an expression on MySQL.
 pub(super) fn typed(norm: &str) -> Option<&str> {
     let words = ["date '", "time '", "timestamp '"];
     let word = words.iter().find(|word| norm.starts_with(**word))?;

@@ -1,4 +1,4 @@
-//! `ALTER TABLE`, as it is folded into a table that was read before.
+//! `ALTER TABLE` parsed into actions on an existing table.
 
 use super::{Item, column, item, partition, table};
 use crate::mysql::cursor::Cursor;
@@ -16,7 +16,7 @@ pub(crate) enum Place {
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Add(Item, Option<Place>),
-    /// A column's old name, and what it becomes.
+    /// Old name of a column, and the new definition.
     Change(Name, Box<Column>, Vec<Item>, Option<Place>),
     Default(Name, Option<Value>),
     DropColumn(Name),
@@ -33,25 +33,25 @@ pub(crate) enum Action {
     /// Whether a check counts.
     Enforced(Name, bool),
     Options(Options),
-    /// Character set and collation of all its texts.
+    /// Conversion of all texts to a character set and collation.
     Convert(Options),
     Partition(Partitioning),
     AddPartitions(Vec<Partition>),
     DropPartitions(Vec<Name>),
-    /// These become those.
+    /// Reorganisation of the named partitions into new ones.
     Reorganize(Vec<Name>, Vec<Partition>),
     /// So many partitions more or fewer.
     Resize(i64),
     Unpartition,
     /// `DROP SYSTEM VERSIONING`
     Unversion,
-    /// `DROP PERIOD FOR` this.
+    /// `DROP PERIOD FOR` a name.
     DropPeriod(Name),
     /// What leaves no trace in a schema.
     Nothing,
 }
 
-/// The table, and all that is done to it; reads from behind TABLE on.
+/// Reads the table's name and all actions, starting behind TABLE.
 pub(crate) fn actions(cursor: &mut Cursor<'_, '_>) -> Result<(Name, Vec<Action>), Fault> {
     cursor.eat_seq(&["IF", "EXISTS"]);
     let (_, name) = cursor.qualified()?;

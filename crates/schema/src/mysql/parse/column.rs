@@ -6,7 +6,7 @@ use crate::mysql::expr::{self, Expr};
 use crate::mysql::lex::{Fault, Kind};
 use crate::mysql::model::{Column, DataType, Generated, Index, IndexKind, Key, Part, Value};
 
-/// A column with what is written with it.
+/// Reads a column with attached constraints.
 pub(super) fn column(cursor: &mut Cursor<'_, '_>) -> Result<Item, Fault> {
     let mut column = Column {
         name: cursor.name()?,
@@ -106,7 +106,7 @@ fn data_type(cursor: &mut Cursor<'_, '_>) -> Result<DataType, Fault> {
     Ok(data_type)
 }
 
-/// What belongs to the data type, wherever it stands.
+/// Reads attributes of the data type, in any position.
 fn text_type(cursor: &mut Cursor<'_, '_>, data_type: &mut DataType) -> Result<bool, Fault> {
     if cursor.eat("UNSIGNED") {
         data_type.is_unsigned = true;
@@ -217,7 +217,7 @@ pub(super) fn default(cursor: &mut Cursor<'_, '_>) -> Result<Value, Fault> {
     })
 }
 
-/// A constant with its sign, or a word, perhaps called.
+/// Reads a signed constant, or a word with optional call parentheses.
 fn call(cursor: &mut Cursor<'_, '_>) -> Result<Expr, Fault> {
     let start = cursor.at;
     let _ = cursor.eat_op("-") || cursor.eat_op("+");

@@ -5,7 +5,7 @@ use crate::mysql::expr::Expr;
 use crate::mysql::lex::{Fault, Kind, unquoted};
 use crate::mysql::model::{ForeignKey, Index, IndexKind, Key, Name, Part};
 
-/// Whether an index is next, not a column that is called so.
+/// Whether an index is next, and not a column with such a name.
 pub(super) fn begins(cursor: &Cursor<'_, '_>) -> bool {
     cursor.is_any(&["PRIMARY", "UNIQUE", "KEY", "INDEX", "FULLTEXT", "SPATIAL"])
         || cursor.is_seq(&["VECTOR", "INDEX"])
@@ -24,7 +24,7 @@ fn kind(cursor: &mut Cursor<'_, '_>) -> IndexKind {
     found.map_or(IndexKind::Plain, |(_, kind)| *kind)
 }
 
-/// An index in a table; `constraint` is the name that stood before it.
+/// Reads an index in a table; `constraint` is the preceding name.
 pub(super) fn index(cursor: &mut Cursor<'_, '_>, constraint: Option<Name>) -> Result<Index, Fault> {
     let mut index = Index {
         kind: kind(cursor),
@@ -138,7 +138,7 @@ fn options(cursor: &mut Cursor<'_, '_>, index: &mut Index) -> Result<(), Fault> 
     }
 }
 
-/// `CREATE … INDEX name ON table (…)`, from behind CREATE on: the table and its index.
+/// Reads `CREATE … INDEX name ON table (…)` from behind CREATE; returns the table and the index.
 pub(crate) fn created(cursor: &mut Cursor<'_, '_>) -> Result<(Name, Index), Fault> {
     cursor.eat_seq(&["OR", "REPLACE"]);
     let _ = cursor.eat("ONLINE") || cursor.eat("OFFLINE");

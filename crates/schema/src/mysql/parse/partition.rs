@@ -113,7 +113,7 @@ fn partition(cursor: &mut Cursor<'_, '_>) -> Result<Partition, Fault> {
     })
 }
 
-/// What stands in parentheses right behind this word.
+/// Tokens in parentheses right behind a word.
 fn behind<'t, 'a>(tokens: &'t [Token<'a>], word: &str) -> &'t [Token<'a>] {
     let place = tokens.iter().position(|token| token.is(word));
     let rest = place.map_or(&tokens[..0], |at| &tokens[at + 1..]);

@@ -80,7 +80,7 @@ pub(crate) fn view(
     Ok(view)
 }
 
-/// All names in it, in lower case: among them those of the tables and views that it reads.
+/// All names in the tokens, in lower case; includes all tables and views read.
 fn mentioned(tokens: &[Token<'_>]) -> Vec<String> {
     let names = tokens.iter().filter_map(|token| match token.kind {
         Kind::Word => Some(token.text.to_lowercase()),

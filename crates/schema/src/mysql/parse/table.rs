@@ -11,7 +11,7 @@ use crate::rename::Renamed;
 #[derive(Debug)]
 pub(crate) enum Created {
     Table(Box<Table>),
-    /// The same as the table of this name.
+    /// A copy of the named table's definition.
     Like(Name, Name),
     /// Made of a query's answer.
     Query,
@@ -98,7 +98,7 @@ impl Table {
     }
 }
 
-/// All options of a table that follow.
+/// Reads all following table options.
 pub(crate) fn options(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Result<(), Fault> {
     while !cursor.is_done() && !cursor.is_any(&["PARTITION", "AS", "SELECT"]) {
         if !option(cursor, options)? {
@@ -109,10 +109,10 @@ pub(crate) fn options(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Res
     Ok(())
 }
 
-/// The option of a table that keeps its past.
+/// Option of a system-versioned table.
 pub(crate) const VERSIONING: &str = "WITH SYSTEM VERSIONING";
 
-/// Words that begin an option.
+/// First words of options.
 const KNOWN: [&str; 44] = [
     "AUTOEXTEND_SIZE",
     "AUTO_INCREMENT",
@@ -211,7 +211,7 @@ pub(crate) fn option(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Resu
     Ok(true)
 }
 
-/// What an engine has of its own: MariaDB prints its name in backticks.
+/// Reads an engine's own attribute; MariaDB prints the name in backticks.
 fn attribute(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Result<bool, Fault> {
     let name = cursor.peek().filter(|token| token.kind == Kind::Quoted);
     let Some(name) = name.map(|token| unquoted(token.text).to_uppercase()) else {

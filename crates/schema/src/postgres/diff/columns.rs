@@ -1,4 +1,4 @@
-//! Columns of a table that stays.
+//! Columns of existing tables.
 
 use std::collections::HashMap;
 
@@ -41,8 +41,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// How a column goes that is made anew as `column`: what it computes is nobody's, but what it
-    /// held before was. sqldef makes such columns anew without asking, and so do its commands.
+    /// Verb for dropping a column to be recreated as `column`: computed values are reproducible,
+    /// stored ones are not. sqldef recreates such columns without asking, and so do the drop-in
+    /// commands.
     fn leaving(&self, before: &Column, column: &Column) -> Verb {
         let is_asked = column.generated.is_none() || !self.speller.is_sqldef();
         match before.generated.is_none() && is_asked {
@@ -289,8 +290,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Columns of the old primary key that may be `NULL` now. sqldef does so too for columns that
-    /// are `NOT NULL` only by the new key.
+    /// Allows `NULL` in columns of the old primary key. sqldef does so too for columns `NOT NULL`
+    /// only by the new key.
     pub(super) fn free_key_columns(&mut self, from: &'a Table, to: &'a Table, changes_key: bool) {
         for column in to.columns.values() {
             let Some(before) = from.columns.get(&column.name) else {

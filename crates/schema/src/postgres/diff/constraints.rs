@@ -1,4 +1,4 @@
-//! Constraints of tables that stay, and those that have to wait until all tables are there.
+//! Constraints of existing tables, and the ones waiting for all tables.
 
 use super::tables::{is_late, same_set};
 use super::{Builder, Part};
@@ -20,7 +20,7 @@ impl<'a> Builder<'a> {
             || stored.is_some_and(|stored| same.constraint(from, stored, table))
     }
 
-    /// What a wanted constraint is now: by its name, or, when nobody gave it one, by what it says.
+    /// Current form of a wanted constraint: found by name, or, for a generated name, by definition.
     fn counterpart(
         &self,
         from: &'a Table,
@@ -46,7 +46,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Whether a constraint that is there stays, perhaps under another name.
+    /// Whether an existing constraint stays, perhaps renamed.
     pub(super) fn is_constraint_kept(
         &self,
         from: &'a Table,
@@ -114,8 +114,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Foreign keys that stand on a key which goes; those that are wanted come again with the
-    /// others.
+    /// Drops foreign keys depending on a dropped key. Wanted ones are added again with the others.
     fn drop_references(&mut self, table: &Name, key: &Constraint) {
         let Some(keys) = key.keys() else { return };
         let from = self.from;
@@ -173,7 +172,7 @@ impl<'a> Builder<'a> {
         found.not_valid && !wanted.not_valid && self.is_same_constraint(&checked, wanted, table)
     }
 
-    /// A name that the server made for another table or column becomes the one that it would make
+    /// Renames a constraint from a name generated for another table or column to the one generated
     /// now.
     fn rename_made(&mut self, table: &Name, found: &Constraint, wanted: &Constraint) {
         if found.name == wanted.name || self.speller.is_sqldef() {
@@ -245,7 +244,7 @@ impl<'a> Builder<'a> {
         self.push_with(sql, Verb::Add, "constraint", shown, hazards)
     }
 
-    /// Exclusion and foreign keys: those that change go first, all of them.
+    /// Exclusion and foreign keys: all changed ones are dropped first.
     pub(super) fn late_constraints(&mut self) {
         let to = self.to;
         let mut dropped: Vec<(Name, String, usize)> = Vec::new();
@@ -296,7 +295,7 @@ impl<'a> Builder<'a> {
 }
 
 impl Foreign {
-    /// Whether it points to a table.
+    /// Whether the key references the table.
     pub(super) fn is_to(&self, table: &Name) -> bool {
         self.table == *table
     }

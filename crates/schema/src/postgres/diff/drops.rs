@@ -1,4 +1,4 @@
-//! What goes, the users before what they use.
+//! Dropped objects, users before the objects used.
 
 use std::collections::HashSet;
 
@@ -87,7 +87,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The table as it is wanted, when it is neither dropped nor made again.
+    /// The wanted table, unless the existing one is dropped or recreated.
     fn staying(&self, table: &Table) -> Option<&'a Table> {
         let wanted = self.to.tables.get(&table.name)?;
         (!self.created.contains(&table.name)).then_some(wanted)
@@ -122,7 +122,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Tables that refer to others go first; where they refer to each other, the foreign keys do.
+    /// Drops tables, referencing ones first; in a circle, the foreign keys are dropped before.
     fn dropped_tables(&mut self) {
         let (from, to) = (self.from, self.to);
         let mut going: Vec<&'a Table> = from
@@ -271,8 +271,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Functions whose arguments or results are rows of what is dropped go before it; the others
-    /// after the tables.
+    /// Drops functions: ones with rows of dropped relations as arguments or results before the
+    /// relations, the others after the tables.
     fn dropped_functions(&mut self, that_use_relations: bool) {
         let (from, to) = (self.from, self.to);
         let going: HashSet<&str> = from

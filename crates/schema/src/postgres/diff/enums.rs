@@ -1,4 +1,4 @@
-//! Enums: values are added in place; one that goes makes the type anew.
+//! Enums: values are added in place; removing one recreates the type.
 
 use super::Builder;
 use crate::postgres::model::{EnumValue, UserType};
@@ -6,8 +6,8 @@ use crate::postgres::name::literal;
 use crate::{Hazard, Verb};
 
 impl Builder<'_> {
-    /// Values are added where they belong. One that goes, or an order that differs, needs a new
-    /// type in the old one's place.
+    /// Adds values at the wanted positions. A removed value, or a different order, requires a new
+    /// type.
     pub(super) fn change_enum(&mut self, found: &UserType, from: &[EnumValue], to: &[EnumValue]) {
         let name = &found.name;
         let (old, new) = (labels(from), labels(to));
@@ -63,8 +63,8 @@ impl Builder<'_> {
         });
     }
 
-    /// A new value cannot be used in the transaction that adds it, so where another statement does,
-    /// the adding stands alone.
+    /// Marks additions of enum values used by another statement: a new value cannot be used in the
+    /// same transaction, so the addition has to be committed alone.
     pub(super) fn mark_new_values(&mut self) {
         let added: Vec<(usize, String)> = self
             .statements

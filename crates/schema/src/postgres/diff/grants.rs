@@ -1,4 +1,4 @@
-//! Privileges and owners, of the roles that are managed.
+//! Privileges and owners of managed roles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,8 +134,8 @@ impl<'a> Builder<'a> {
         shown.collect::<Vec<_>>().join(", ")
     }
 
-    /// Statement by statement as the source has them; roles that lack the same are granted
-    /// together.
+    /// Grants privileges, one statement per statement of the source; roles lacking the same are
+    /// granted together.
     fn grant(&mut self, target: &Target, roles: &BTreeSet<&String>) {
         let to = self.to;
         let mut statements = BTreeMap::new();
@@ -207,7 +207,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A view that was made again has lost its privileges, whoever's they are.
+    /// Grants the former privileges on a recreated view again, for all roles.
     fn regrant(&mut self) {
         let from = self.from;
         if self.speller.is_sqldef() {

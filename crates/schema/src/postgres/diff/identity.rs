@@ -1,4 +1,4 @@
-//! Columns that number their rows, and how a column's values are stored.
+//! Columns numbering rows, and how values of a column are stored.
 
 use super::Builder;
 use crate::postgres::hazards;
@@ -92,7 +92,7 @@ impl Builder<'_> {
         self.statements[at].needs.push(default);
     }
 
-    /// Whether the sequence of an identity column goes on where this one is. sqldef begins at 1
+    /// Whether an identity column's sequence continues at the given one's value. sqldef begins at 1
     /// again.
     fn hands_over(&self, sequence: &Name) -> bool {
         !self.speller.is_sqldef() && !self.to.sequences.contains(sequence)
@@ -113,7 +113,7 @@ impl Builder<'_> {
         self.statements[dropped].needs.push(set);
     }
 
-    /// Numbers that rows have are not given again.
+    /// Continues numbering behind existing rows, so no number is used twice.
     fn go_on_behind_rows(&mut self, column: &Column, table: &Name, sequence: &str, needed: usize) {
         if self.speller.is_sqldef() {
             return;
@@ -211,7 +211,7 @@ impl Builder<'_> {
     }
 }
 
-/// What a sequence is called while its heir takes its name.
+/// Name of a sequence while a successor takes over the old one.
 fn former(sequence: &Name) -> Name {
     Name::new(sequence.schema.clone(), format!("{}__old", sequence.name))
 }

@@ -85,7 +85,7 @@ impl<'a> Builder<'a> {
         indexes.is_some_and(|indexes| indexes.contains(name))
     }
 
-    /// The server made its name from columns that have other names now.
+    /// Renames an index with a name generated from former column names.
     fn rename_index(&mut self, on: &Name, found: &Index, wanted: &Index) {
         if self.speller.is_sqldef() {
             return;
@@ -183,7 +183,7 @@ impl<'a> Builder<'a> {
             .insert(Part::Index(on.clone(), index.name.clone()));
     }
 
-    /// For good, unless an index of that name is wanted.
+    /// Drops an index, for good unless one of the same name is wanted.
     pub(super) fn drop_index(&mut self, on: &Name, name: &str) -> usize {
         let sql = format!("DROP INDEX {}", self.speller.beside(on, name));
         let hazards = vec![

@@ -1,4 +1,4 @@
-//! Objects that are compared by their words.
+//! Objects compared by words.
 
 use super::{Builder, Part};
 use crate::postgres::hazards;
@@ -15,7 +15,7 @@ impl Builder<'_> {
         from.norm != to.norm && stored.is_none_or(|stored| from.norm != stored.norm)
     }
 
-    /// Those of a stage that are new or other ones.
+    /// Creates or changes the objects of a stage.
     pub(super) fn kept(&mut self, stage: Stage) {
         let to = self.to;
         for (key, kept) in to.kept.iter().filter(|(_, kept)| kept.kind.stage == stage) {
@@ -49,7 +49,7 @@ impl Builder<'_> {
         self.push_with(sql, verb, kept.kind.kind, shown, hazards)
     }
 
-    /// Those of a stage that go, the last first.
+    /// Drops the objects of a stage, last first.
     pub(super) fn dropped_kept(&mut self, stage: Stage) {
         let (from, to) = (self.from, self.to);
         let all: Vec<(&Key, &Kept)> = from.kept.iter().collect();
@@ -69,7 +69,7 @@ impl Builder<'_> {
         names.any(|table| Some(table.quoted().as_str()) == name)
     }
 
-    /// As people write it.
+    /// The name as written by people.
     pub(super) fn shown_kept(&self, kept: &Kept) -> String {
         let prefix = format!("{}.", self.to.default_schema);
         match kept.schema.as_ref() == Some(&self.to.default_schema) {

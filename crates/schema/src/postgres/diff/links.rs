@@ -1,4 +1,4 @@
-//! What each statement speaks of, so that what is held back takes along what depends on it.
+//! Names used by each statement, so dependents are held back together.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,19 +13,19 @@ use crate::postgres::split;
 use crate::ties::{self, Stake, Words};
 use crate::{Statement, Verb};
 
-/// Part of a table that no name can be.
+/// Marker for the table as a whole, distinct from all names of parts.
 const OF_TABLE: &str = "ALTER TABLE";
 
-/// Tables, views and functions by the name that plans show.
+/// Tables, views and functions by the name shown in plans.
 struct Shown<'a> {
     relations: HashMap<String, &'a Name>,
     functions: HashMap<String, &'a Function>,
-    /// With the relation that each is on.
+    /// Indexes with the relation of each.
     indexes: HashMap<&'a str, (&'a Name, &'a Index)>,
 }
 
 impl<'a> Builder<'a> {
-    /// Ties statements to those that they depend on.
+    /// Declares the dependencies between statements.
     pub(super) fn link(&mut self) {
         let mut statements = self.statements.iter();
         if !statements.any(|statement| ties::may_wait(statement, self.options)) {
@@ -125,7 +125,7 @@ impl<'a> Builder<'a> {
         stake
     }
 
-    /// A table, view or type as it is.
+    /// Records names used by the existing table, view or type.
     fn stake_in_whole(&self, stake: &mut Stake, name: Option<&'a Name>) {
         let Some(name) = name else { return };
         stake.takes.push(name.name.clone());
@@ -151,14 +151,14 @@ impl<'a> Builder<'a> {
         own.find(|kept| self.shown_kept(kept) == name)
     }
 
-    /// What an index as it is speaks of, its table among that.
+    /// Names used by an existing index, including the table.
     fn index_words(&self, (on, index): (&Name, &Index)) -> Vec<String> {
         let mut names = split::names(&self.speller.index(index, on, false));
         names.push(on.name.clone());
         names
     }
 
-    /// A column, constraint, trigger or policy as it is.
+    /// Records names used by an existing column, constraint, trigger or policy.
     fn stake_in_part(&self, stake: &mut Stake, statement: &Statement, on: &Name, part: &str) {
         let kind = statement.object.kind;
         let mut names = vec![on.name.clone()];
@@ -237,7 +237,7 @@ fn policy_mentions(table: &Table, name: &str) -> Vec<String> {
         .collect()
 }
 
-/// The table that a foreign key refers to.
+/// Name of the table referenced by a foreign key.
 fn referred(constraint: &Constraint) -> Option<String> {
     match &constraint.kind {
         ConstraintKind::Foreign(foreign) => Some(foreign.table.name.clone()),
@@ -245,7 +245,7 @@ fn referred(constraint: &Constraint) -> Option<String> {
     }
 }
 
-/// What a view that groups by a key may need the key of.
+/// Tables whose primary key a view may depend on by grouping.
 fn grouped(view: &View) -> HashSet<String> {
     match view.query.0.to_lowercase().contains("group") {
         true => split::names(&view.query.0).into_iter().collect(),

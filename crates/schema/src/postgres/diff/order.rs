@@ -1,4 +1,4 @@
-//! Types, sequences, functions and tables in an order in which each comes after what it mentions.
+//! Types, sequences, functions and tables, each after all objects mentioned.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,8 +25,8 @@ struct Waiting {
 }
 
 impl<'a> Builder<'a> {
-    /// Everything that differs, the used before its users; otherwise types, sequences, functions,
-    /// tables, each as the source has them.
+    /// Everything different, prerequisites first; otherwise types, sequences, functions, tables,
+    /// each in source order.
     pub(super) fn units(&self) -> Vec<Unit> {
         let mut waiting = Vec::new();
         for (name, found) in self.to.types.iter() {
@@ -180,7 +180,7 @@ pub(super) fn table_mentions(table: &Table) -> Vec<String> {
     mentions
 }
 
-/// Depth first, so that what nothing depends on keeps its place. A circle is cut where it closes.
+/// Sorts depth first, so objects without dependents stay in place. A circle is cut where it closes.
 fn sorted(waiting: Vec<Waiting>) -> Vec<Unit> {
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, each) in waiting.iter().enumerate() {

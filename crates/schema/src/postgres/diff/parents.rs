@@ -1,5 +1,4 @@
-//! Tables that leave their parents, or get others: what such a table has from a parent is its own
-//! then.
+//! Tables detached from parents, or attached to others: inherited parts become the table's own.
 
 use crate::postgres::model::{Constraint, ConstraintKind, Index, Meta, Schema, Table};
 use crate::postgres::name::{self, Name};
@@ -19,9 +18,9 @@ fn parents(table: &Table) -> Vec<&Name> {
     table.inherits.iter().chain(partition).collect()
 }
 
-/// The schema with these tables as if nothing of them came from their parents. `before` is what
-/// they were, for those that shall become partitions: indexes that they have then become parts of
-/// the parent's, and others are made with these.
+/// The schema with the tables as if nothing were inherited from parents. `before` is the existing
+/// schema, for tables to be attached as partitions: matching indexes there become parts of the
+/// parent's, and the others are created with the partition.
 pub(super) fn filled(schema: &Schema, names: &[Name], before: Option<&Schema>) -> Schema {
     let mut filled = schema.clone();
     for name in names {
@@ -102,7 +101,7 @@ fn take_constraints(table: &mut Table, parent: &Table, is_partition: bool) {
     }
 }
 
-/// A partition's indexes are named by the server, unless it had its own that was attached.
+/// Takes over a parent's indexes under generated names, except where an own index was attached.
 fn take_indexes(table: &mut Table, parent: &Table) {
     for index in parent.indexes.values() {
         let is_it = |own: &&mut Index| own.parent.as_ref().is_some_and(|of| of.name == index.name);
@@ -135,7 +134,7 @@ fn take_indexes(table: &mut Table, parent: &Table) {
     }
 }
 
-/// Indexes of the table as it was that are as the parent asks for.
+/// Keeps existing indexes matching the parent's.
 fn keep_indexes(table: &mut Table, parent: &Table, before: Option<&Table>) {
     let own = before
         .into_iter()

@@ -35,7 +35,7 @@ impl<'a> Builder<'a> {
         self.sequence_owners();
     }
 
-    /// The table as it was, unless it has been made again.
+    /// The existing table, unless recreated already.
     pub(super) fn before(&self, table: &'a Table) -> Option<&'a Table> {
         let before = self.from.tables.get(&table.name)?;
         (!self.created.contains(&table.name)).then_some(before)
@@ -106,7 +106,7 @@ impl<'a> Builder<'a> {
         self.fresh.insert(part);
     }
 
-    /// For good, unless a policy of that name is wanted.
+    /// Drops a policy, for good unless one of the same name is wanted.
     pub(super) fn drop_policy(&mut self, table: &Name, name: &str) -> usize {
         let wanted = self.to.tables.get(table);
         let is_wanted = wanted.is_some_and(|wanted| wanted.policies.contains(name));

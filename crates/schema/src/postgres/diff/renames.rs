@@ -1,5 +1,4 @@
-//! New names that comments tell, applied to a copy of the schema that is there, so that the rest
-//! compares alike.
+//! Renames from comments, applied to a copy of the existing schema, so the rest compares equal.
 
 mod inside;
 

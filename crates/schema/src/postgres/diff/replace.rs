@@ -1,4 +1,4 @@
-//! Types that are made anew in the place of another one, while columns have it.
+//! Types replaced by new ones while in use by columns.
 
 use super::enums::labels;
 use super::{Builder, Part};
@@ -9,8 +9,8 @@ use crate::postgres::split;
 use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
-    /// Gives the old type another name, makes the new one, and gives its columns the new one.
-    /// `word` is what the old one is. The statement that begins it is what can be held back.
+    /// Renames the old type, creates the new one, and changes the columns to the new one. `word` is
+    /// the old type's keyword. Returns the index of the first statement, the one to hold back.
     pub(super) fn replace_type(&mut self, to: &UserType, word: &str) -> usize {
         let shown = self.shown(&to.name);
         let old = Name::new(to.name.schema.clone(), format!("{}__old", to.name.name));
@@ -39,7 +39,7 @@ impl<'a> Builder<'a> {
         first
     }
 
-    /// A domain over another type, or of another kind than the type of that name.
+    /// Replaces a domain over another type, or a type of another kind with the same name.
     pub(super) fn replace_domain(&mut self, before: &TypeKind, to: &UserType) {
         let cast = match (before, &to.kind) {
             (TypeKind::Domain(one), TypeKind::Domain(other)) => {
@@ -90,15 +90,15 @@ impl<'a> Builder<'a> {
         last
     }
 
-    /// Whether a default is not another one afterwards, which is set with its column and may be of
-    /// the new type only.
+    /// Whether a column's default stays the same. A changed one is set with the column and may be
+    /// valid only for the new type.
     fn keeps_default(&self, table: &Table, column: &Column) -> bool {
         let wanted = self.to.tables.get(&table.name);
         let wanted = wanted.and_then(|wanted| wanted.columns.get(&column.name));
         wanted.is_none_or(|wanted| self.same.default(column, wanted))
     }
 
-    /// Columns that are there and have this type.
+    /// Existing columns of the given type.
     pub(super) fn columns_of_type(&self, name: &Name) -> Vec<(&'a Table, &'a Column)> {
         let mut found = Vec::new();
         for table in self.from.tables.values() {
@@ -114,8 +114,8 @@ impl<'a> Builder<'a> {
         found
     }
 
-    /// Asks for the values of a type that meet a condition on their column; `None` where no column
-    /// has the type.
+    /// Query for values of a type meeting a condition on the column; `None` without columns of the
+    /// type.
     pub(super) fn values_of_type(
         &self,
         name: &Name,
@@ -158,7 +158,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether a column's type is made anew, so that it must not be in use by a view meanwhile.
+    /// Whether a column's type is recreated, so no view may use the column meanwhile.
     pub(super) fn has_replaced_type(&self, table: &Table, column: &Column) -> bool {
         // Asked of every column, where most schemas have no such types.
         if self.from.types.len() == 0 {
@@ -183,7 +183,7 @@ pub(super) fn type_word(kind: &TypeKind) -> &'static str {
     }
 }
 
-/// A value without the types that it is cast to.
+/// Strips casts from a value.
 fn without_casts(mut default: &str) -> &str {
     while let Some((value, data_type)) = default.rsplit_once("::")
         && !data_type.contains(['\'', '(', ')'])

@@ -18,8 +18,7 @@ impl<'a> Builder<'a> {
             && !stored.is_some_and(|stored| self.same.function(from, stored))
     }
 
-    /// The function of that name that goes, when both sides have exactly one that the other has
-    /// not.
+    /// The dropped function of the same name, when each side has exactly one unmatched.
     fn predecessor(&self, key: &Key) -> Option<&'a Function> {
         let (from, to) = (self.from, self.to);
         if let Some(before) = from.functions.get(key) {
@@ -39,7 +38,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether [`Builder::function`] drops this one in favour of another.
+    /// Whether [`Builder::function`] drops the function in favour of another.
     pub(super) fn is_succeeded(&self, key: &Key) -> bool {
         let mut comes = self
             .to
@@ -52,7 +51,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Whether a function that is there has to go before its successor comes.
+    /// Whether a function has to be dropped before creating the successor.
     pub(super) fn is_function_remade(&self, key: &Key, function: &Function) -> bool {
         match self.to.functions.get(key) {
             Some(wanted) => !self.same.same_call(function, wanted),
@@ -96,7 +95,7 @@ impl<'a> Builder<'a> {
         self.statements[at].needs = needs;
     }
 
-    /// Defaults, policies, checks and indexes that call a function which goes for a moment.
+    /// Drops defaults, policies, checks and indexes calling a temporarily dropped function.
     fn clear_callers(&mut self, function: &Name) {
         let from = self.from;
         let mentions = |text: &str| split::names(text).contains(&function.name);
@@ -117,7 +116,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Triggers that call a function which goes for a moment.
+    /// Drops triggers calling a temporarily dropped function.
     fn clear_triggers(&mut self, function: &Name) {
         let from = self.from;
         let calls = |trigger: &Trigger| trigger.function == *function;

@@ -1,4 +1,4 @@
-//! Sequences that stand by themselves.
+//! Sequences not owned by identity or serial columns.
 
 use super::Builder;
 use crate::Verb;
@@ -68,7 +68,7 @@ impl<'a> Builder<'a> {
         );
     }
 
-    /// Sequences belong to columns that are there only after the tables.
+    /// Sets the owning columns of sequences, which exist only after the tables.
     pub(super) fn sequence_owners(&mut self) {
         let (from, to) = (self.from, self.to);
         for (name, sequence) in to.sequences.iter() {

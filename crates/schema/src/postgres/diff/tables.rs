@@ -7,8 +7,7 @@ use crate::postgres::spell::option_list;
 use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
-    /// Whether a table has to be looked at; a cheap test, since most of a large schema stays as it
-    /// is.
+    /// Whether a table needs a comparison. A cheap test, since most of a large schema is unchanged.
     pub(super) fn table_differs(&self, to: &Table) -> bool {
         let Some(from) = self.from.tables.get(&to.name) else {
             return true;
@@ -50,7 +49,7 @@ impl<'a> Builder<'a> {
                 && to.likes.is_empty()
     }
 
-    /// Drops what is made again, unless it went with the table that it is a part of.
+    /// Drops a table to be recreated, unless dropped together with the partitioned parent.
     pub(super) fn drop_remade(&mut self, from: &Table) -> usize {
         let parent = from.partition_of.as_ref().map(|(parent, _)| parent);
         let mut remade = self.remade.iter();
@@ -113,7 +112,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether `CREATE TABLE` can hold a constraint: what it refers to must be there with its key.
+    /// Whether `CREATE TABLE` can include a constraint: a referenced table must exist, with the
+    /// key.
     fn can_be_inline(&self, table: &Table, constraint: &Constraint) -> bool {
         let ConstraintKind::Foreign(foreign) = &constraint.kind else {
             return true;
@@ -191,7 +191,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether it is the same part of the same table.
+    /// Whether both are the same partition of the same parent.
     fn is_same_partition(&self, from: &Table, to: &Table) -> bool {
         match (&from.partition_of, &to.partition_of) {
             (None, None) => true,
@@ -207,7 +207,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Before its own columns change. Places of the statements.
+    /// Detaches a table from former parents before the columns change. Returns the positions of the
+    /// statements.
     fn leave_parents(&mut self, from: &Table, to: &Table) -> Vec<usize> {
         let name = self.speller.name(&to.name);
         let left = from.inherits.iter();
@@ -232,7 +233,7 @@ impl<'a> Builder<'a> {
             .collect()
     }
 
-    /// When it has the columns and constraints that a parent asks for.
+    /// Attaches a table to new parents, once all required columns and constraints exist.
     fn join_parents(&mut self, from: &Table, to: &Table, left: Vec<usize>) {
         let shown = self.shown(&to.name);
         let joined = to.inherits.iter();
@@ -271,7 +272,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Constraints that follow when all tables and indexes are there.
+/// Whether a constraint is added only after all tables and indexes.
 pub(super) fn is_late(constraint: &Constraint) -> bool {
     matches!(
         constraint.kind,

@@ -90,7 +90,7 @@ impl<'a> Builder<'a> {
                 .is_some_and(|stored| self.same.domain_default(one, stored))
     }
 
-    /// Checks that only one side has.
+    /// Checks present only on one side.
     fn domain_checks(
         &self,
         name: &Name,

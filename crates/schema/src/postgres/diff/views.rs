@@ -1,5 +1,4 @@
-//! Views: replaced where their columns allow it, otherwise dropped and made again with all that
-//! stand on them.
+//! Views: replaced where the columns allow, otherwise dropped and recreated with all dependents.
 
 use std::collections::HashSet;
 
@@ -12,7 +11,7 @@ use crate::postgres::split;
 use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
-    /// Views that show columns which get a new name: theirs would keep the old one.
+    /// Drops views showing renamed columns, since the views would keep the old names.
     pub(super) fn clear_views_for_renames(&mut self) {
         let renamed = self.renamed_columns.clone();
         let hit = self.views_that(|names, _| {
@@ -23,7 +22,7 @@ impl<'a> Builder<'a> {
         self.clear_views(hit);
     }
 
-    /// Views that show columns which change their type, or functions which are made again.
+    /// Drops views showing columns with changed types, or recreated functions.
     pub(super) fn clear_views_for_types(&mut self) {
         let (from, to) = (self.from, self.to);
         let mut columns: Vec<(&str, &str)> = Vec::new();
@@ -66,8 +65,8 @@ impl<'a> Builder<'a> {
         self.clear_views(hit);
     }
 
-    /// Tables that become views, and views that become tables: they share their names, so that the
-    /// one goes before the other comes, with what stands on it.
+    /// Drops tables replaced by views and views replaced by tables, with dependents: both share one
+    /// name space.
     pub(super) fn clear_other_kinds(&mut self) {
         let (from, to) = (self.from, self.to);
         let tables = from.tables.values();
@@ -112,7 +111,7 @@ impl<'a> Builder<'a> {
         views.map(|view| view.name.clone()).collect()
     }
 
-    /// Drops views and what stands on them, the users first.
+    /// Drops views with dependents, the dependents first.
     fn clear_views(&mut self, mut hit: HashSet<Name>) {
         if hit.is_empty() {
             return;
@@ -165,7 +164,7 @@ impl<'a> Builder<'a> {
         self.same.view(from, to) || stored.is_some_and(|stored| self.same.view(from, stored))
     }
 
-    /// Whether the new query gives the old one's columns, and perhaps more behind them.
+    /// Whether the new query returns the old columns, perhaps followed by more.
     fn can_replace(&self, from: &View, to: &View) -> bool {
         if from.materialized || to.materialized || from.columns != to.columns {
             return false;
@@ -240,7 +239,7 @@ fn uses(view: &View, others: &HashSet<Name>) -> bool {
         .any(|other| *other != view.name && names.contains(&other.name))
 }
 
-/// Each view after those that it mentions; otherwise as they came.
+/// Sorts views behind the ones mentioned; otherwise the order is stable.
 pub(super) fn sorted<'v>(views: impl Iterator<Item = &'v View>) -> Vec<&'v View> {
     let views: Vec<&View> = views.collect();
     let by_name: std::collections::HashMap<&str, usize> = views

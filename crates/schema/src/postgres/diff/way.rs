@@ -1,4 +1,4 @@
-//! What is in the way of a column that changes: it goes before and is made again with the rest.
+//! Drops objects blocking a column change, to be recreated later.
 
 use std::collections::HashSet;
 
@@ -20,8 +20,8 @@ impl<'a> Builder<'a> {
         columns.map(|column| column.name.as_str()).collect()
     }
 
-    /// A computed column whose values come from another expression, or from a column that changes
-    /// its type. A plain column cannot become computed in place either.
+    /// Whether a column must be recreated: a computed one with another expression or input type. A
+    /// plain column cannot become computed in place either.
     pub(super) fn is_recomputed(
         &self,
         from: &'a Table,
@@ -51,8 +51,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Drops what refers to columns that change their type and would not let them, or is made again
-    /// with them.
+    /// Drops dependents of columns with changed types, where blocking the change or recreated
+    /// anyway.
     pub(super) fn clear_the_way(&mut self, from: &'a Table, to: &'a Table) {
         let retyped = self.retyped(from, to);
         let dropped: Vec<&str> = to
@@ -119,8 +119,8 @@ impl<'a> Builder<'a> {
         self.clear_foreign(&from.name, &is_hard);
     }
 
-    /// Checks, and conditions and expressions of indexes, that compare a column with values of its
-    /// type.
+    /// Drops checks, and indexes by conditions or expressions, comparing a column with typed
+    /// values.
     pub(super) fn clear_expressions(&mut self, from: &'a Table, mentions: &dyn Fn(&str) -> bool) {
         for index in from.indexes.values() {
             let part = Part::Index(from.name.clone(), index.name.clone());
@@ -165,7 +165,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Policies that look into another table, at a column of it (both by name) that changes.
+    /// Drops policies reading a changing column of another table. Table and column are given by
+    /// name.
     pub(super) fn clear_foreign_policies(&mut self, changing: &[(&str, &str)]) {
         for table in self.from.tables.values() {
             for policy in table.policies.values() {
@@ -219,9 +220,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether the server would find other words for an expression if it were told now. It carries
-    /// over what it has with the values' types as they were, so that only what is made again says
-    /// the same as on a server that never knew another type. It reads all rows in either case.
+    /// Whether the server would deparse a new copy of the expression differently, because a
+    /// referenced column's type changes. An existing one keeps the casts of the old types, so only
+    /// a recreated one equals the definition on a new server. All rows are read in either case.
     fn is_reworded(&self, from: &Table, to: &Table, expression: &Sql) -> bool {
         if self.speller.is_sqldef() {
             return false;
@@ -249,8 +250,7 @@ impl<'a> Builder<'a> {
                 .generated(before, column, &Name::new("", from.name.name.clone()))
     }
 
-    /// Foreign keys of other tables to columns that change their type so that the two no longer
-    /// compare.
+    /// Drops foreign keys of other tables to columns whose new type is not comparable.
     pub(super) fn clear_foreign(&mut self, table: &Name, is_hard: &dyn Fn(&str) -> bool) {
         let from = self.from;
         for other in from.tables.values().filter(|other| other.name != *table) {

@@ -143,7 +143,7 @@ impl<'a> Normal<'a> {
         }
     }
 
-    /// `a AND b AND c` without regard to how it is bracketed.
+    /// Normal form of `a AND b AND c`, regardless of parentheses.
     fn flat(&self, node: Node<'_>, operator: &str) -> String {
         let mut terms = Vec::new();
         self.terms(node, operator, &mut terms);
@@ -226,7 +226,8 @@ impl<'a> Normal<'a> {
         format!("({operator} {value})")
     }
 
-    /// Casts of literals are the server's; those of columns to text too. Others mean something.
+    /// Normal form of a cast. Casts of literals, and of columns to text, are added by the server
+    /// and dropped; others are significant.
     fn cast(&self, node: Node<'_>) -> String {
         let type_node = node.children().find(|child| is_type(child.kind()));
         let operand = node.children().find(|child| {
@@ -332,7 +333,7 @@ impl<'a> Normal<'a> {
             .join(" ")
     }
 
-    /// A result column; an alias that the column would have anyway is left out.
+    /// Normal form of a result column, without a redundant alias.
     fn target(&self, node: Node<'_>) -> String {
         let Some(expression) = node.children().next() else {
             return String::new();
@@ -389,7 +390,7 @@ impl<'a> Normal<'a> {
     }
 }
 
-/// What stands alone in a list that a comparison is with: it is compared with that.
+/// The only item of a compared list; comparing with the item is equivalent.
 fn only_item<'t>(list: &'t str, quantifier: &str) -> Option<&'t str> {
     let rest = list.strip_prefix(quantifier)?.strip_prefix(" (array [ ")?;
     let item = rest.strip_suffix(" ])")?;

@@ -1,4 +1,4 @@
-//! Tables and what belongs to them.
+//! Tables and parts of tables.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ pub(crate) struct Table {
     pub(crate) inherits: Vec<Name>,
     pub(crate) partition_by: Option<Sql>,
     pub(crate) partition_of: Option<(Name, Sql)>,
-    /// Columns come from this type or table, whose source is kept as it is (`OF`, `LIKE`).
+    /// Types or tables providing columns (`OF`, `LIKE`), with the clause as written.
     pub(crate) likes: Vec<(Name, String)>,
     pub(crate) access_method: Option<String>,
     pub(crate) rls: Option<String>,
     pub(crate) force_rls: Option<String>,
     pub(crate) replica_identity: Option<String>,
-    /// Later statements changed columns, so that its own no longer says all.
+    /// Whether later statements changed columns, so the original one is outdated.
     pub(crate) reshaped: bool,
     pub(crate) meta: Meta,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Generated {
 pub(crate) struct Identity {
     pub(crate) always: bool,
     pub(crate) options: SequenceOptions,
-    /// The options as they are written, with their parentheses.
+    /// Options as written, with parentheses.
     pub(crate) written: String,
 }
 
@@ -73,12 +73,12 @@ pub(crate) struct Constraint {
     pub(crate) kind: ConstraintKind,
     pub(crate) deferrable: bool,
     pub(crate) deferred: bool,
-    /// Whether the source says when it is checked, be it the default.
+    /// Whether the source states the deferral, even the default.
     pub(crate) deferral_said: bool,
     pub(crate) not_valid: bool,
     pub(crate) not_enforced: bool,
     pub(crate) no_inherit: bool,
-    /// The column that it stands at.
+    /// Column of the constraint in the source, if written with one.
     pub(crate) column: Option<String>,
     pub(crate) meta: Meta,
 }
@@ -98,7 +98,7 @@ pub(crate) struct Keys {
     pub(crate) include: Vec<String>,
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) nulls_not_distinct: bool,
-    /// The last column is a period that must not overlap.
+    /// Whether the last column is a period without overlaps.
     pub(crate) without_overlaps: bool,
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct Foreign {
 #[derive(Clone, Debug)]
 pub(crate) struct Exclude {
     pub(crate) method: String,
-    /// Each with its operator.
+    /// Elements, each with an operator.
     pub(crate) items: Vec<(IndexItem, String)>,
     pub(crate) include: Vec<String>,
     pub(crate) predicate: Option<Sql>,
@@ -139,14 +139,14 @@ pub(crate) struct Index {
     pub(crate) predicate: Option<Sql>,
     /// Only on the partitioned table itself.
     pub(crate) only: bool,
-    /// The index of the partitioned table that it is a part of.
+    /// Index of the partitioned parent, if attached to one.
     pub(crate) parent: Option<Name>,
     pub(crate) meta: Meta,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IndexItem {
-    /// A column by its name, or an expression.
+    /// Name of a plain column; `None` for an expression.
     pub(crate) column: Option<String>,
     pub(crate) expression: Sql,
     pub(crate) collation: Option<String>,
@@ -160,7 +160,7 @@ pub(crate) struct Trigger {
     pub(crate) name: String,
     /// `BEFORE`, `AFTER`, `INSTEAD OF`.
     pub(crate) timing: &'static str,
-    /// With their columns, in the server's order.
+    /// Events with columns, in the server's order.
     pub(crate) events: Vec<(&'static str, Vec<String>)>,
     pub(crate) row: bool,
     pub(crate) is_constraint: bool,
@@ -172,7 +172,7 @@ pub(crate) struct Trigger {
     pub(crate) function: Name,
     pub(crate) function_schema_said: bool,
     pub(crate) arguments: String,
-    /// `EXECUTE PROCEDURE`, as older texts say it.
+    /// Whether the source uses the older `EXECUTE PROCEDURE`.
     pub(crate) says_procedure: bool,
     /// `O` enabled, `D` disabled, `A` always, `R` on replicas.
     pub(crate) state: char,

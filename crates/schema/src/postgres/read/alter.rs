@@ -178,7 +178,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether the statement that made the table still tells what it told.
+/// Whether the table's original statement stays accurate after the change.
 fn leaves_statement(kind: K) -> bool {
     matches!(
         kind,

@@ -10,7 +10,7 @@ use crate::postgres::model::{Column, Generated, Identity, Sql, Table, Type};
 use crate::postgres::name::quote;
 use crate::postgres::tree::Node;
 
-/// Nodes that are a type.
+/// Whether a node is a type.
 pub(crate) fn is_type(kind: K) -> bool {
     matches!(
         kind,
@@ -58,7 +58,7 @@ pub(super) fn collation(node: Node<'_>) -> Option<String> {
 }
 
 impl Reader<'_> {
-    /// Reads a column; what constrains more than its value goes to the table.
+    /// Reads a column; constraints on more than the value are added to the table.
     pub(super) fn column(
         &mut self,
         statement: Statement<'_>,
@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 }
 
-/// The default that a node holds.
+/// The default in a node.
 pub(super) fn default_in(node: Node<'_>) -> Option<Sql> {
     let expression = node.children().find(|child| {
         !matches!(
@@ -117,7 +117,7 @@ pub(super) fn default_in(node: Node<'_>) -> Option<Sql> {
     default_of(expression.text_to(last))
 }
 
-/// A default as it is written; `NULL` is none.
+/// A default as written; `None` for `NULL`.
 pub(super) fn default_of(text: &str) -> Option<Sql> {
     let is_null = text
         .get(..4)

@@ -164,7 +164,7 @@ impl Reader<'_> {
         (name, signature(&arguments))
     }
 
-    /// `ALTER … OWNER TO`; other changes of these kinds stay opaque.
+    /// Reads `ALTER … OWNER TO`; other changes of the kinds concerned stay opaque.
     pub(super) fn change_owner(&mut self, statement: Statement<'_>) -> Read {
         let node = statement.node;
         let owner = node.child(K::OWNER_TO).ok_or(Trouble::Opaque)?;
@@ -224,7 +224,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `DROP …`, as migrations pasted into one file have it.
+    /// Reads `DROP …`, as in concatenated migrations.
     pub(super) fn drop_objects(&mut self, statement: Statement<'_>) -> Read {
         let node = statement.node;
         let names: Vec<Node<'_>> = node
@@ -274,7 +274,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Columns that the primary key makes `NOT NULL`.
+    /// Sets columns of the primary key `NOT NULL`.
     pub(super) fn require_key_columns(&mut self, table: &Name) {
         let Some(table) = self.schema.tables.get_mut(table) else {
             return;

@@ -1,5 +1,5 @@
-//! What can be known only when all has been read: whose types are meant, keys that foreign keys
-//! point to, sequences that are a `serial` column's.
+//! Resolution after reading: schemas of types, keys referenced by foreign keys, sequences of
+//! `serial` columns.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ pub(super) fn finish(schema: &mut Schema) {
         .retain(|_, grant| !grant.privileges.is_empty());
 }
 
-/// Keys of partitions that come with those of their table: servers do not tell them apart either.
+/// Removes keys of partitions created with the parent's. Servers do not distinguish them either.
 pub(super) fn leave_out_parts(schema: &mut Schema, attached: &HashSet<Name>) {
     if attached.is_empty() {
         return;
@@ -46,7 +46,7 @@ fn types_by_words(schema: &Schema) -> impl Iterator<Item = String> {
     own.map(|kept| kept.base.clone())
 }
 
-/// A type without a schema is the default schema's, when that has one of the name.
+/// Resolves types without a schema: to the default schema, when a type of the name exists there.
 fn find_types(schema: &mut Schema) {
     let default = schema.default_schema.clone();
     let known: HashSet<String> = schema
@@ -116,8 +116,7 @@ fn find_keys(schema: &mut Schema) {
     }
 }
 
-/// An integer column whose default is the next value of a sequence that belongs to it is what
-/// `serial` makes.
+/// Converts an integer column with the next value of an owned sequence as default to `serial`.
 fn fold_serials(schema: &mut Schema) {
     let mut gone = Vec::new();
     let default_schema = schema.default_schema.clone();
@@ -202,7 +201,7 @@ fn split_name(text: &str) -> Vec<String> {
     parts.iter().map(|part| fold(part)).collect()
 }
 
-/// Columns and checks of a child that its parents have too are the parents'.
+/// Marks columns and checks of a child as inherited when a parent has the same.
 fn inherit_columns(schema: &mut Schema) {
     let (mut columns, mut checks) = (Vec::new(), Vec::new());
     for (name, table) in schema.tables.iter() {

@@ -59,7 +59,7 @@ impl Reader<'_> {
         self.put_index(table, index)
     }
 
-    /// Takes in an index that has its name.
+    /// Adds a named index.
     pub(super) fn put_index(&mut self, table: Name, index: Index) -> Read {
         let name = Name::new(table.schema.clone(), index.name.clone());
         let indexes = self.indexes_of(&table).ok_or(Trouble::Opaque)?;
@@ -174,7 +174,7 @@ fn expression_name(expression: &Sql) -> String {
     }
 }
 
-/// A column or expression of an index with its collation, class and order.
+/// Reads a column or expression of an index, with collation, class and order.
 pub(super) fn index_item(node: Node<'_>) -> IndexItem {
     let mut item = IndexItem::default();
     let Some(mut expression) = node.children().next() else {

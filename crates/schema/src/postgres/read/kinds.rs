@@ -2,11 +2,11 @@
 
 use squawk_parser::SyntaxKind;
 
-/// Statements by their first word that hold or change rows, not the schema.
+/// First words of statements reading or changing rows, not the schema.
 const DATA: &[&str] = &[
     "insert", "update", "delete", "copy", "select", "merge", "truncate", "values", "with", "table",
 ];
-/// Statements that set up a session or tidy up.
+/// First words of statements for session settings and maintenance.
 const SETTINGS: &[&str] = &[
     "set",
     "reset",
@@ -38,12 +38,12 @@ pub(super) fn first_word(text: &str) -> String {
     text[..end].to_ascii_lowercase()
 }
 
-/// Whether statements that begin so hold or change rows.
+/// Whether statements beginning with the word read or change rows.
 pub(super) fn is_data(word: &str) -> bool {
     DATA.contains(&word)
 }
 
-/// Whether statements that begin so are no schema for another reason.
+/// Whether statements beginning with the word are irrelevant to a schema for another reason.
 pub(super) fn is_setting(word: &str) -> bool {
     SETTINGS.contains(&word)
 }
@@ -54,7 +54,7 @@ pub(super) fn is_setting_call(text: &str) -> bool {
         .is_some_and(|start| start.contains("set_config"))
 }
 
-/// Whether a statement has to be understood, so that an error in it is one.
+/// Whether statements of the kind must be understood, so errors inside are fatal.
 pub(super) fn is_ours(kind: SyntaxKind) -> bool {
     use SyntaxKind as K;
     matches!(

@@ -1,4 +1,4 @@
-//! Small pieces that many statements share: names, options, strings, former names.
+//! Small pieces shared by many statements: names, options, strings, former names.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub(super) fn options(list: Node<'_>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// SQL as it stands.
+/// SQL of a node, as written.
 pub(super) fn sql(node: Node<'_>) -> Sql {
     Sql(node.text().to_owned())
 }
@@ -118,12 +118,12 @@ pub(super) fn number_in(node: Node<'_>) -> Option<i64> {
 }
 
 impl Reader<'_> {
-    /// A name as the node has it.
+    /// Resolves the name of a node.
     pub(super) fn name(&self, node: Node<'_>) -> Name {
         self.resolve(&parts(node))
     }
 
-    /// What an object has that was made by a statement of its own.
+    /// Metadata of an object created by a separate statement.
     pub(super) fn meta(&self, statement: Statement<'_>) -> Meta {
         Meta {
             source: Some(statement.text.to_owned()),
@@ -131,7 +131,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The former name in the first comment between two offsets of a statement, or behind it.
+    /// The former name in the first comment between two offsets of a statement, or behind the end.
     pub(super) fn former(
         &mut self,
         statement: Statement<'_>,

@@ -27,11 +27,11 @@ use tokens::{Kind, Tokens};
 /// schema means is told by the statements before.
 pub(super) enum Plain {
     Table(Vec<String>, Box<Table>),
-    /// With the name of its table.
+    /// An index, with the table's name.
     Index(Vec<String>, Box<Index>),
 }
 
-/// Reads a statement; `tail` is what follows on its last line.
+/// Reads a statement; `tail` is the text behind on the last line.
 pub(super) fn read(text: &str, tail: &str) -> Option<Plain> {
     // The old name of what ends there.
     if tail.contains("@rename") {
@@ -91,7 +91,7 @@ fn table_item(tokens: &mut Tokens<'_>, table: &mut Table) -> Option<()> {
     Some(())
 }
 
-/// What a constraint of a table, or of a column that is named, demands.
+/// Reads the condition of a constraint of a table, or of the named column.
 fn constraint_kind(tokens: &mut Tokens<'_>, column: Option<&str>) -> Option<ConstraintKind> {
     if tokens.eat("check") {
         tokens.need_sign("(")?;
@@ -149,7 +149,7 @@ fn column(tokens: &mut Tokens<'_>, table: &mut Table) -> Option<()> {
     Some(())
 }
 
-/// What follows `GENERATED` in a column that numbers its rows, without options.
+/// Reads the part behind `GENERATED` of an identity column, without options.
 fn identity(tokens: &mut Tokens<'_>) -> Option<Identity> {
     let always = tokens.eat("always");
     if !always {

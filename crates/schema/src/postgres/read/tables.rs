@@ -114,7 +114,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `LIKE` copies columns from a table that is known; otherwise it is kept as it stands.
+    /// Copies the columns of a known table (`LIKE`); otherwise stores the clause as written.
     fn like(&mut self, table: &mut Table, from: Name, clause: Node<'_>) {
         let Some(source) = self.schema.tables.get(&from) else {
             table.likes.push((from, clause.text().to_owned()));

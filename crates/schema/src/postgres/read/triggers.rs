@@ -124,7 +124,7 @@ impl Reader<'_> {
     }
 }
 
-/// In the order in which the server tells them, whatever the source's.
+/// Reads events, in the server's order.
 fn events(node: Node<'_>) -> Vec<(&'static str, Vec<String>)> {
     let Some(list) = node.child(K::TRIGGER_EVENT_LIST) else {
         return Vec::new();

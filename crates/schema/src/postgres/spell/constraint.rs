@@ -5,7 +5,7 @@ use crate::postgres::model::{Constraint, ConstraintKind, Foreign, Index, IndexIt
 use crate::postgres::name::Name;
 
 impl Speller<'_> {
-    /// `CONSTRAINT name PRIMARY KEY (…)`, as in `CREATE TABLE`; without the name when it is
+    /// Spells `CONSTRAINT name PRIMARY KEY (…)`, as in `CREATE TABLE`; without the name when
     /// `unnamed`.
     pub(crate) fn constraint(&self, constraint: &Constraint, unnamed: bool) -> String {
         let name = if unnamed {
@@ -118,7 +118,7 @@ impl Speller<'_> {
         text
     }
 
-    /// A column or expression with its collation, class and order.
+    /// Spells a column or expression of an index, with collation, class and order.
     pub(crate) fn index_item(&self, item: &IndexItem) -> String {
         let mut text = match &item.column {
             Some(column) => self.ident(column),

@@ -9,7 +9,7 @@ use crate::postgres::model::Type;
 use crate::postgres::read::{is_type, string};
 use crate::postgres::tree::{Node, Tree};
 
-/// Types that a cast of a literal names for nothing: the column has them anyway.
+/// Types of redundant casts of literals: the column's own type.
 const IMPLIED: [&str; 6] = [
     "text",
     "character varying",
@@ -19,7 +19,7 @@ const IMPLIED: [&str; 6] = [
     "timestamp without time zone",
 ];
 
-/// Without the parentheses around all of it.
+/// Strips parentheses around the whole text.
 pub(crate) fn trimmed(text: &str) -> &str {
     let mut text = text.trim();
     while let Some(inner) = text
@@ -32,7 +32,7 @@ pub(crate) fn trimmed(text: &str) -> &str {
     text
 }
 
-/// Whether parentheses open before they close, strings and quoted names apart.
+/// Whether no parenthesis closes before opening, except in strings and quoted names.
 fn is_balanced(text: &str) -> bool {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -52,7 +52,7 @@ fn is_balanced(text: &str) -> bool {
     depth == 0
 }
 
-/// An expression or a query; what cannot be read stays as it is.
+/// Spells an expression or a query like sqldef; unparsable texts are unchanged.
 pub(super) fn as_sqldef(text: &str) -> String {
     let text = trimmed(text);
     let is_query = ["select", "with", "values", "table"].iter().any(|word| {
@@ -80,7 +80,7 @@ pub(super) fn as_sqldef(text: &str) -> String {
     }
 }
 
-/// Pieces with spaces between them where they belong.
+/// Pieces joined with spaces where needed.
 #[derive(Default)]
 struct Line {
     text: String,

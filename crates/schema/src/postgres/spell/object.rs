@@ -80,7 +80,7 @@ impl Speller<'_> {
         )
     }
 
-    /// The function's name with the types that tell it apart.
+    /// Spells a function's name with the argument types.
     pub(crate) fn function_name(&self, function: &Function) -> String {
         format!("{}({})", self.name(&function.name), function.signature)
     }
@@ -138,8 +138,8 @@ impl Speller<'_> {
         )
     }
 
-    /// `CREATE TRIGGER …`; `is_known` tells whether the function is part of the schema, so that its
-    /// own schema is known.
+    /// Spells `CREATE TRIGGER …`. `is_known`: the function is part of the schema, so the function's
+    /// schema is known.
     pub(crate) fn trigger(&self, trigger: &Trigger, on: &Name, is_known: bool) -> String {
         let lower = |word: &str| {
             if self.is_sqldef() {
@@ -238,7 +238,7 @@ impl Speller<'_> {
 }
 
 impl Function {
-    /// As statements call it.
+    /// Keyword of the function in statements.
     pub(crate) fn word(&self) -> &'static str {
         match self.is_procedure {
             true => "PROCEDURE",

@@ -4,7 +4,7 @@ use super::{Speller, with_options};
 use crate::postgres::model::{Column, Constraint, Table};
 
 impl Speller<'_> {
-    /// A column as in `CREATE TABLE` and `ADD COLUMN`; `serial` where it is one.
+    /// Spells a column as in `CREATE TABLE` and `ADD COLUMN`, as a `serial` where applicable.
     pub(crate) fn column(&self, column: &Column) -> String {
         let data_type = match &column.serial {
             Some(_) => serial_name(&column.data_type.name).to_owned(),
@@ -37,7 +37,7 @@ impl Speller<'_> {
         text
     }
 
-    /// The whole statement from the model, with those constraints that `takes` answers `true` for.
+    /// Spells the whole statement from the model, with the constraints selected by `takes`.
     pub(crate) fn table(&self, table: &Table, takes: &dyn Fn(&Constraint) -> bool) -> String {
         let unlogged = if table.unlogged { "UNLOGGED " } else { "" };
         let constraints = table.constraints.values().filter(|each| takes(each));
@@ -103,7 +103,7 @@ fn is_of_type(clause: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case("of "))
 }
 
-/// The word for an integer with a sequence of its own.
+/// Keyword of an integer with an owned sequence.
 fn serial_name(integer: &str) -> &'static str {
     match integer {
         "bigint" => "bigserial",

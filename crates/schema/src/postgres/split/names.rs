@@ -5,14 +5,14 @@ use super::{
     is_word_start, line_end, skip_comment, skip_dollar, skip_quoted, skip_string, word_end,
 };
 
-/// The names in a piece of SQL: words, quoted or not, as the server would know them; what stands in
-/// strings, dollar quotes and comments is left out.
+/// Names in a piece of SQL: words, quoted or not, in the server's form, except in strings, dollar
+/// quotes and comments.
 pub(crate) fn names(text: &str) -> Vec<String> {
     let spans = name_spans(text).into_iter();
     spans.map(|(_, _, name)| name).collect()
 }
 
-/// The text with `with` in the place of every name that is `old`.
+/// Replaces every name equal to `old` by `with`.
 pub(crate) fn with_renamed(text: &str, old: &str, with: &str) -> String {
     let mut renamed = String::with_capacity(text.len());
     let mut end = 0;
@@ -27,7 +27,7 @@ pub(crate) fn with_renamed(text: &str, old: &str, with: &str) -> String {
     renamed
 }
 
-/// Names with where they begin and end.
+/// Names with start and end offsets.
 fn name_spans(text: &str) -> Vec<(usize, usize, String)> {
     let bytes = text.as_bytes();
     let mut names = Vec::new();

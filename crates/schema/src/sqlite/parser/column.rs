@@ -1,4 +1,4 @@
-//! Columns and the constraints that can stand at them.
+//! Columns and column constraints.
 
 use super::super::cursor::{Cursor, Failure, text};
 use super::super::lexer::Kind;
@@ -6,14 +6,15 @@ use super::super::model::{Check, Column, ForeignKey, Generated, Inline, Key, Nam
 use super::super::normal::{Pieces, piece_of_name, pieces};
 use super::table::empty;
 
-/// The column of `ALTER TABLE … ADD COLUMN`, and a table that holds the constraints written at it.
+/// Reads the column of `ALTER TABLE … ADD COLUMN`; returns a table with the column's constraints,
+/// and the column.
 pub(super) fn added(cursor: &mut Cursor<'_>) -> Result<(Table, Column), Failure> {
     let mut parsed = empty(Name::of(""));
     let column = column(&mut parsed, cursor)?;
     Ok((parsed, column))
 }
 
-/// A column; its keys, checks and references go to the table.
+/// Reads a column; keys, checks and references are added to the table.
 pub(super) fn column(table: &mut Table, cursor: &mut Cursor<'_>) -> Result<Column, Failure> {
     let name = cursor.name()?;
     let start = cursor.at;
@@ -253,7 +254,7 @@ pub(super) fn references(
     Ok(())
 }
 
-/// A clause; empty when it says what is the default, `None` when there is none.
+/// Reads one clause of a reference: empty for a default, `None` at the end.
 fn reference_clause(cursor: &mut Cursor<'_>) -> Result<Option<Vec<String>>, Failure> {
     if cursor.sees("on") && (cursor.sees_after(1, "delete") || cursor.sees_after(1, "update")) {
         let event = if cursor.sees_after(1, "delete") {

@@ -1,4 +1,4 @@
-//! Tables and joins, printed with all their parentheses.
+//! Tables and joins, printed fully parenthesised.
 
 use super::{is_name, named};
 use crate::mysql::expr::tree;
@@ -16,7 +16,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// All of it.
+    /// Prints all sources, or returns `None` when tokens are left.
     pub fn all(&mut self, tokens: &[Token<'_>]) -> Option<String> {
         let mut at = 0;
         let text = self.sources(tokens, &mut at)?;
@@ -54,7 +54,7 @@ impl Sources {
         Some(left)
     }
 
-    /// A table with its alias, or joins in parentheses.
+    /// Prints a table with an alias, or a parenthesised join.
     fn source(&mut self, tokens: &[Token<'_>], at: &mut usize) -> Option<String> {
         let first = tokens.get(*at)?;
         *at += 1;
@@ -87,7 +87,7 @@ impl Sources {
     }
 }
 
-/// The join that begins here, and how many words it has.
+/// The join beginning here, and the number of words.
 fn join(tokens: &[Token<'_>]) -> Option<(&'static str, usize)> {
     const JOINS: [(&[&str], &str); 5] = [
         (&["JOIN"], "join"),

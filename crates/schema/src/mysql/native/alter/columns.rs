@@ -66,7 +66,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Puts columns where they belong after what is made anew.
+    /// Moves columns into the wanted order after recreations.
     pub(super) fn order_clauses(
         &self,
         diff: &TableDiff<'_>,
@@ -95,8 +95,8 @@ impl Builder<'_> {
         clauses
     }
 
-    /// A column that keeps its type for now gets its name and place with the others: their order is
-    /// one.
+    /// Renames and moves a column with a postponed type change: the order of all columns is set at
+    /// once.
     fn moved(
         &self,
         diff: &TableDiff<'_>,

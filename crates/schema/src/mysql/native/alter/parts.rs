@@ -1,5 +1,5 @@
-//! Which clauses of a table's change stand in one statement: to allow what one of them loses must
-//! allow nothing else.
+//! Distribution of a table's changes over statements: permission for one loss must allow nothing
+//! else.
 
 use crate::Hazard;
 use crate::mysql::diff::{ColumnStep, Place, TableDiff};
@@ -20,15 +20,14 @@ impl Clauses {
     }
 }
 
-/// The clauses of a table's change: what keeps all values stands in one statement, and what loses
-/// those of a column in one by the column's name, together with what makes no sense without it.
+/// Clauses of a table's change: lossless ones share one statement; a lossy column has a separate
+/// one, together with the dependent clauses.
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) kept: Clauses,
     /// Columns in the order of the change.
     pub(super) lossy: Vec<(Name, Clauses)>,
-    /// Columns that change without a loss, but are in an index that waits for one of the above, by
-    /// place.
+    /// Lossless columns in an index waiting for a lossy one, with the position in `lossy`.
     tied: Vec<(Name, usize)>,
 }
 
@@ -53,7 +52,7 @@ impl Parts {
         }
     }
 
-    /// The place of the loss that a column's change stands with.
+    /// Position of the lossy change containing a column's change.
     fn place(&self, name: &Name) -> Option<usize> {
         let mut lossy = self.lossy.iter();
         let own = lossy.position(|(column, _)| column.is(name));
@@ -75,7 +74,7 @@ impl Parts {
         }
     }
 
-    /// Where indexes are taken away: before the first of their columns is.
+    /// Clauses where indexes are dropped: before the first drop of an indexed column.
     pub(super) fn before(&mut self, indexes: &[&Index]) -> &mut Clauses {
         let mut lossy = self.lossy.iter_mut();
         match lossy.find(|(column, _)| is_on(indexes, column)) {
@@ -84,7 +83,7 @@ impl Parts {
         }
     }
 
-    /// Where an index is made in the place of others: behind the last of all their columns.
+    /// Clauses where a replacement index is added: behind the last of all indexed columns.
     pub(super) fn behind(&mut self, indexes: &[&Index]) -> &mut Clauses {
         let mut lossy = self.lossy.iter_mut().rev();
         match lossy.find(|(column, _)| is_on(indexes, column)) {
@@ -93,7 +92,7 @@ impl Parts {
         }
     }
 
-    /// Where a condition is made: behind the last of the columns that it names.
+    /// Clauses where a condition is added: behind the last of the named columns.
     pub(super) fn behind_text(&mut self, text: &str) -> &mut Clauses {
         let mut lossy = self.lossy.iter_mut().rev();
         match lossy.find(|(column, _)| text.contains(column.text.as_str())) {
@@ -103,7 +102,7 @@ impl Parts {
     }
 }
 
-/// Columns that share an index which is made anew with one that loses values.
+/// Columns sharing a recreated index with a lossy column.
 fn tied(diff: &TableDiff<'_>, lossy: &[Name]) -> Vec<(Name, usize)> {
     let replaced = diff.replaced_indexes.iter();
     let replaced = replaced.map(|(before, after)| vec![*before, *after]);
@@ -122,7 +121,7 @@ fn tied(diff: &TableDiff<'_>, lossy: &[Name]) -> Vec<(Name, usize)> {
     tied
 }
 
-/// Whether an index that comes or goes is on both columns.
+/// Whether a dropped or created index covers both columns.
 pub(super) fn shares_index(diff: &TableDiff<'_>, one: &Name, other: &Name) -> bool {
     let replaced = diff.replaced_indexes.iter();
     let replaced = replaced.map(|(before, after)| vec![*before, *after]);
@@ -134,14 +133,14 @@ pub(super) fn shares_index(diff: &TableDiff<'_>, one: &Name, other: &Name) -> bo
     all.any(|indexes| is_on(&indexes, one) && is_on(&indexes, other))
 }
 
-/// Whether one of them is on a column.
+/// Whether any of the indexes covers a column.
 fn is_on(indexes: &[&Index], column: &Name) -> bool {
     let mut indexes = indexes.iter();
     indexes.any(|index| index.parts.iter().any(|part| part.is_of(column)))
 }
 
-/// Columns that stand elsewhere than they should when all clauses are executed, each with the one
-/// before it: what is dropped and added later than the others moves has others beside it then.
+/// Columns out of place after all clauses, each with the wanted predecessor: a column dropped and
+/// added later changes the neighbours of others.
 pub(super) fn misplaced<'a>(diff: &TableDiff<'a>, parts: &Parts) -> Vec<(&'a Column, Place<'a>)> {
     if parts.lossy.is_empty() {
         return Vec::new();
@@ -196,8 +195,8 @@ fn put<'a>(order: &mut Vec<&'a Name>, name: &'a Name, place: Place<'_>) {
     order.insert(at, name);
 }
 
-/// Whether a column's change is a statement of its own: it may have to wait, and no new index waits
-/// for it.
+/// Whether a column's change is a separate statement: possibly held back, and without a new index
+/// waiting for the change.
 pub(super) fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool {
     let replaced = diff.replaced_indexes.iter().map(|(_, after)| *after);
     let primary = diff.primary.and_then(|(_, after)| after);
@@ -210,7 +209,7 @@ pub(super) fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool
     waits(diff, from, to) && !new.any(|index| index.parts.iter().any(|part| part.is_of(&to.name)))
 }
 
-/// Whether a column's change may be held back: for what it loses, or for who would wait.
+/// Whether a column's change may be held back, for losses or for blocking others.
 fn waits(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool {
     let is_copied = || hazards::is_copied(&from.norm, &to.norm);
     is_lossy(from, to) || (diff.parts_copies && is_copied())

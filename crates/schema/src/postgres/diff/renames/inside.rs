@@ -1,10 +1,10 @@
-//! A column's new name inside its table.
+//! Renaming a column inside the owning table.
 
 use crate::postgres::model::{ConstraintKind, IndexItem, Sql, Table};
 use crate::postgres::name::quote;
 use crate::postgres::split;
 
-/// Gives a column its new name wherever its table mentions it, but for foreign keys.
+/// Renames a column wherever the owning table mentions the old name, except in foreign keys.
 pub(super) fn rename_in_table(table: &mut Table, old: &str, new: &str) {
     if let Some(column) = table.columns.rename(&old.to_owned(), new.to_owned()) {
         new.clone_into(&mut column.name);

@@ -12,10 +12,10 @@ use crate::postgres::name::{KEYWORDS, quote};
 use crate::postgres::split::{self, Piece, PieceKind};
 use crate::{Product, Server, Source};
 
-/// Broken variants of each statement that is plain.
+/// Number of broken variants of each plain statement.
 const VARIANTS: usize = 12;
 
-/// What is put into broken statements beside what they are made of.
+/// Pieces inserted into broken statements, in addition to the statement's own.
 const PIECES: [&str; 44] = [
     "(",
     ")",
@@ -103,7 +103,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// All that reading gives, as text.
+/// Complete result of reading, as text.
 fn outcome(short_way: fn(&str, &str) -> Option<Plain>, text: &str) -> String {
     let source = Source {
         name: "text".to_owned(),

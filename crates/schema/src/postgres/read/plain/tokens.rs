@@ -17,13 +17,13 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// Signs that are one or two letters and stand between letters of other kinds.
+/// Operators of one or two characters, surrounded by other kinds of characters.
 const OPERATORS: [&str; 11] = ["=", "<>", "<", ">", "<=", ">=", "+", "-", "*", "/", "||"];
 
-/// Columns that the grammar takes for the start of something else.
+/// Column names parsed by the grammar as the start of something else.
 const NOT_COLUMNS: [&str; 3] = ["exclude", "period", "without"];
 
-/// A text as its tokens, one of which is looked at.
+/// A tokenised text with a current token.
 pub(super) struct Tokens<'t> {
     text: &'t str,
     kind: Kind,
@@ -55,12 +55,12 @@ impl<'t> Tokens<'t> {
         self.start
     }
 
-    /// The source from an offset to the end of the token before this one.
+    /// The source from an offset to the end of the previous token.
     pub(super) fn since(&self, start: usize) -> &'t str {
         &self.text[start..self.end_before]
     }
 
-    /// The token, unless it is unknown.
+    /// Text of the current token, unless unknown.
     pub(super) fn current(&self) -> &'t str {
         match self.kind {
             Kind::Unknown | Kind::End => "",
@@ -89,7 +89,7 @@ impl<'t> Tokens<'t> {
         self.kind == Kind::Sign && self.current() == sign
     }
 
-    /// Steps over a word when it is the next.
+    /// Consumes the given word, if next.
     pub(super) fn eat(&mut self, word: &str) -> bool {
         let is_next = self.is(word);
         if is_next {
@@ -114,7 +114,7 @@ impl<'t> Tokens<'t> {
         self.eat_sign(sign).then_some(())
     }
 
-    /// A name that means nothing else in any place.
+    /// Reads a name without another meaning in any context.
     pub(super) fn name(&mut self) -> Option<String> {
         self.name_unless(|word| is_keyword(word) || is_unreserved(word))
     }
@@ -134,7 +134,7 @@ impl<'t> Tokens<'t> {
         Some(name)
     }
 
-    /// A name, perhaps with its schema.
+    /// Reads a name with an optional schema.
     pub(super) fn path(&mut self) -> Option<Vec<String>> {
         let mut path = vec![self.name()?];
         if self.eat_sign(".") {
@@ -163,7 +163,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// What begins at an offset, and where it ends.
+/// Kind of the token at an offset, and the end.
 fn token(text: &str, start: usize) -> (Kind, usize) {
     let bytes = text.as_bytes();
     let Some(first) = bytes.get(start) else {

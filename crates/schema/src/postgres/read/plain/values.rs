@@ -9,13 +9,13 @@ const DEPTH_MAX: usize = 16;
 /// Most operators in one row of a plain expression.
 const OPERATORS_MAX: usize = 100;
 
-/// Types of one word that is a keyword; lengths and the like may follow each.
+/// Types named by one keyword, each possibly followed by arguments.
 const TYPES: [&str; 14] = [
     "bigint", "boolean", "dec", "decimal", "float", "int", "integer", "json", "name", "numeric",
     "real", "smallint", "text", "varchar",
 ];
 
-/// Values that are words.
+/// Values written as words.
 const CONSTANTS: [&str; 6] = [
     "true",
     "false",
@@ -95,7 +95,7 @@ impl Tokens<'_> {
         is_one
     }
 
-    /// A value with what stands before it and behind.
+    /// Reads a value with prefix and suffix operators.
     fn term(&mut self, depth: usize) -> Option<()> {
         self.eat("not");
         if self.eat_sign("-") && self.kind() != Kind::Number {

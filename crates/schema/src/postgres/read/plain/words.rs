@@ -1,12 +1,11 @@
-//! Words that mean something to the grammar in some place, though most of them may be names.
+//! Words with a meaning in some context of the grammar, mostly usable as names.
 
-/// Whether the grammar knows a word, given in lower case, that is not among the reserved ones.
+/// Whether a word, in lower case, is an unreserved one of the grammar.
 pub(super) fn is_unreserved(word: &str) -> bool {
     UNRESERVED.binary_search(&word).is_ok()
 }
 
-/// What the grammar tells apart from plain names beside the reserved words, those of PL/pgSQL
-/// included; sorted.
+/// Keywords of the grammar beside the reserved ones, including PL/pgSQL's; sorted.
 #[rustfmt::skip]
 pub(super) const UNRESERVED: &[&str] = &[
     "abort", "absent", "absolute", "access", "action", "add", "admin", "after", "aggregate", "alias", "also",
