@@ -18,16 +18,16 @@ use literal::{list, quoted, text};
 /// The version whose words are written.
 const RELEASE: &str = "7.2";
 
-/// A file, and what is not in it.
+/// A schema file, and objects not representable in one.
 #[derive(Clone, Debug, Default)]
 pub struct Dumped {
     /// The Ruby.
     pub text: String,
-    /// Objects, or parts of tables, that such a file cannot hold.
+    /// Objects, or parts of tables, not representable in the file.
     pub lost: Vec<Object>,
 }
 
-/// Writes an outline as `schema.rb`; ActiveRecord's own tables are left out, as its dumper does.
+/// Writes an outline as `schema.rb`, without ActiveRecord's own tables, like ActiveRecord's dumper.
 pub fn dump(outline: &Outline, server: &Server) -> Dumped {
     let mut dumper = Dumper {
         spelling: Spelling::of(server),
@@ -58,7 +58,7 @@ pub fn dump(outline: &Outline, server: &Server) -> Dumped {
     }
 }
 
-/// A file while it is written.
+/// A file being written.
 struct Dumper<'a> {
     spelling: Spelling,
     outline: &'a Outline,
@@ -280,7 +280,7 @@ fn deferral(deferral: Deferral) -> &'static str {
     }
 }
 
-/// The name, unless it is the one that ActiveRecord gives.
+/// The `name:` option, or nothing for ActiveRecord's generated name.
 fn name_unless(name: &str, made: &str) -> String {
     match name.is_empty() || name == made {
         true => String::new(),

@@ -18,10 +18,10 @@ use schema::{Server, Source, SyntaxError};
 pub use dump::{Dumped, dump};
 pub use sql::{Said, read};
 
-/// Tables that ActiveRecord keeps for itself and leaves out of its files.
+/// Tables internal to ActiveRecord, omitted from schema files.
 pub const INTERNAL_TABLES: [&str; 2] = ["schema_migrations", "ar_internal_metadata"];
 
-/// Whether a text is Ruby that makes a schema, by its name or, where it has none, by how it begins.
+/// Whether a source is a Ruby schema, by name, or else by the first line.
 pub fn is_ruby(source: &Source) -> bool {
     let (_, file) = source
         .name
@@ -41,15 +41,15 @@ pub fn is_ruby(source: &Source) -> bool {
         })
 }
 
-/// Returns the file that a `require` names, or why it cannot be read.
+/// Returns the file named by a `require`, or why reading failed.
 pub type Require<'a> = dyn FnMut(&Source, &str) -> Result<Source, String> + 'a;
 
 /// What a Ruby file says, as SQL for a server.
 #[derive(Clone, Debug)]
 pub struct Converted {
-    /// The files in SQL, each under its own name.
+    /// The files in SQL, under the original names.
     pub sources: Vec<Source>,
-    /// Which kinds of objects they speak of.
+    /// Kinds of objects managed by the files.
     pub said: Said,
 }
 

@@ -8,16 +8,16 @@ pub(crate) use parser::parse;
 /// A method call, which every statement of a schema file is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Call {
-    /// Byte offset of its first letter.
+    /// Byte offset of the first character.
     pub(crate) at: usize,
-    /// `t` in `t.string "a"`, `ActiveRecord::Schema` in its `define`.
+    /// Receiver: `t` in `t.string "a"`, `ActiveRecord::Schema` in `ActiveRecord::Schema.define`.
     pub(crate) receiver: Option<String>,
     /// What stands in brackets behind the receiver: the version in `ActiveRecord::Schema[7.2]`.
     pub(crate) subscript: Option<Value>,
     pub(crate) name: String,
-    /// Those by position.
+    /// Positional arguments.
     pub(crate) arguments: Vec<Value>,
-    /// Those by name.
+    /// Keyword arguments.
     pub(crate) options: Vec<(Key, Value)>,
     pub(crate) block: Option<Block>,
     /// The name in a comment `# @renamed from=name` on the same line.
@@ -41,7 +41,7 @@ pub(crate) struct Block {
 /// A literal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Value {
-    /// Byte offset of its first letter.
+    /// Byte offset of the first character.
     pub(crate) at: usize,
     pub(crate) kind: Kind,
 }
@@ -56,7 +56,7 @@ pub(crate) enum Kind {
     Symbol(String),
     List(Vec<Value>),
     Hash(Vec<(Key, Value)>),
-    /// The string that a lambda returns: SQL.
+    /// A lambda returning a string: SQL.
     Lambda(String),
 }
 
@@ -69,7 +69,7 @@ impl Value {
         }
     }
 
-    /// Whether Ruby takes it for false.
+    /// Whether the value is falsy in Ruby.
     pub(crate) fn is_false(&self) -> bool {
         matches!(self.kind, Kind::Nil | Kind::Bool(false))
     }

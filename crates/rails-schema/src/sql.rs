@@ -18,44 +18,45 @@ use options::{Options, words};
 use out::Out;
 pub(crate) use quote::Spelling;
 
-/// Files that require files that require files.
+/// Limit on transitively required files.
 const REQUIRES_MAX: usize = 1_000;
 
-/// Kinds of objects that a file speaks of beside tables; of the others it says nothing.
+/// Kinds of objects managed by a file beside tables. Other kinds are left alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// `create_view` of Scenic, or SQL that is executed.
+    /// `create_view` of Scenic, or executed SQL.
     pub views: bool,
-    /// `create_function` and `create_trigger` of Fx, or SQL that is executed.
+    /// `create_function` and `create_trigger` of Fx, or executed SQL.
     pub programs: bool,
-    /// Whether the dumper sorted the columns, so that their order means nothing (ActiveRecord 8.1
-    /// and later).
+    /// Whether the dumper sorted the columns, and the order is insignificant (ActiveRecord 8.1 and
+    /// later).
     pub is_unordered: bool,
-    /// Schemas that names begin with (PostgreSQL); the default one is always spoken of.
+    /// Schemas used as qualifiers (PostgreSQL); the default one is always managed.
     pub schemas: Vec<String>,
 }
 
-/// A version of ActiveRecord, as far as meanings depend on it.
+/// A version of ActiveRecord, as far as semantics depend on one.
 pub(crate) type Release = (u32, u32);
 
 /// What files before ActiveRecord 7 mean, which name no version.
 const UNVERSIONED: Release = (6, 1);
 
-/// What a file that is not inside of `ActiveRecord::Schema` means: Ridgepole runs it on the
-/// ActiveRecord that is there.
+/// Version for files without `ActiveRecord::Schema`: Ridgepole executes such files on the installed
+/// ActiveRecord.
 const RIDGEPOLE: Release = (8, 0);
 
 /// The first whose dumper sorts columns by name.
 const SORTED: Release = (8, 1);
 
-/// A file while it is read.
+/// A file being read.
 pub(crate) struct File<'a> {
     pub(crate) source: &'a Source,
     pub(crate) spelling: Spelling,
     pub(crate) release: Release,
-    /// What `timestamps` says unless it says otherwise.
+    /// Default options of `timestamps`.
     fine: Vec<(Key, Value)>,
-    /// Constraints that stand outside of their table and have to be in it (SQLite), by table.
+    /// Constraints written outside of `create_table`, moved into `CREATE TABLE` for SQLite, by
+    /// table.
     outside: Vec<(String, &'a Call)>,
 }
 
@@ -73,7 +74,7 @@ impl<'a> File<'a> {
         self.source.text[..at].matches('\n').count() + 1
     }
 
-    /// The name that a call takes first or later.
+    /// Name in a positional argument of a call.
     fn word(&self, call: &Call, number: usize) -> Result<String, SyntaxError> {
         let value = self.argument(call, number)?;
         value.word().map(str::to_owned).map_or_else(
@@ -105,7 +106,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// Reads a file and what it requires.
+/// Reads a file and all required ones.
 ///
 /// # Errors
 /// See [`crate::convert`].
@@ -191,7 +192,7 @@ fn release(file: &File<'_>, define: &Call) -> Result<Release, SyntaxError> {
     }
 }
 
-/// SQLite has constraints in their table only.
+/// Constraints to move into `CREATE TABLE`, as SQLite requires.
 fn outside<'a>(
     file: &File<'_>,
     calls: &[&'a Call],

@@ -1,4 +1,4 @@
-//! Files as Rails 5 to 8 and Ridgepole write them, in the SQL of each server.
+//! Files written by Rails 5 to 8 and Ridgepole, in the SQL of each server.
 #![expect(
     clippy::unwrap_used,
     reason = "what cannot be done here fails the test that needs it"
@@ -21,7 +21,7 @@ fn read(product: Product, name: &str, text: &str) -> Result<String, SyntaxError>
         .collect())
 }
 
-/// The SQL of a file without its blank lines.
+/// Checks the SQL of a file, without blank lines.
 #[track_caller]
 fn check(product: Product, text: &str, expected: &[&str]) {
     let sql = read(product, "db/schema.rb", text).unwrap_or_else(|error| panic!("{error}"));
@@ -33,7 +33,7 @@ fn check(product: Product, text: &str, expected: &[&str]) {
     assert_eq!(lines, expected);
 }
 
-/// A table's columns and what is behind them, without `create_table`.
+/// Checks the columns and trailing statements of a table, without `create_table`.
 #[track_caller]
 fn check_table(product: Product, release: &str, body: &str, expected: &[&str]) {
     let text = format!(

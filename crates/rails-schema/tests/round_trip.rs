@@ -1,4 +1,4 @@
-//! Random schemas: printed as `schema.rb` and read back they are the same.
+//! Random schemas: printed as `schema.rb` and read back, all are unchanged.
 use fastrand::Rng;
 use rails_schema::{convert, dump};
 use schema::{PlanOptions, Product, Schema, Server, Source};

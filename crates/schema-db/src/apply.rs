@@ -1,9 +1,9 @@
-//! Carries out a plan, one statement after the other, so that a run cut off anywhere is finished by
+//! Executes a plan, one statement after the other. A run interrupted at any point is completed by
 //! the next.
 //!
 //! Where DDL can be rolled back, statements run in as few transactions as possible: a plan in one
 //! transaction leaves everything or nothing. Elsewhere a [`journal`](crate::journal) in the
-//! database itself says which statements there were and how many are done.
+//! database itself records the statements and how many are done.
 
 use std::time::{Duration, Instant};
 
@@ -18,27 +18,26 @@ use crate::{Database, DbError};
 pub struct Step {
     /// Without `;`.
     pub sql: String,
-    /// Whether it may stand in a transaction with others.
+    /// Whether the step may share a transaction with others.
     pub transactional: bool,
-    /// What it does, such as `create`.
+    /// Verb of the statement, such as `create`.
     pub verb: String,
-    /// Kind of the object that it is about.
+    /// Kind of the object.
     pub kind: String,
-    /// Name of that object.
+    /// Name of the object.
     pub name: String,
-    /// How it is carried out on a table that is in use.
+    /// How the step is executed on a table in use.
     pub online: Online,
-    /// Places of the steps without which it makes no sense.
+    /// Indices of the prerequisite steps.
     pub needs: Vec<usize>,
 }
 
 /// How a plan is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether to use transactions where the server has them for DDL; on SQLite they are always
-    /// used.
+    /// Whether to use transactions where supported for DDL. On SQLite one is always used.
     pub transaction: bool,
-    /// Names the plan in the journal, so that a later run knows its own.
+    /// Identity of the plan in the journal, recognised by a later run.
     pub plan_id: u64,
 }
 
@@ -49,7 +48,7 @@ pub enum Event<'a> {
     Begin,
     /// A statement is about to be executed; steps count from 0.
     Statement(usize, &'a Step),
-    /// It was; this long it took.
+    /// A step was executed, in the given time.
     Done(usize, Duration),
     /// The transaction is kept.
     Commit,
@@ -92,7 +91,7 @@ pub fn apply(
     journal.map_or(Ok(()), |journal| journal.end(database))
 }
 
-/// Neighbours that are carried out together.
+/// Consecutive steps executed together.
 #[derive(Debug, PartialEq, Eq)]
 struct Group {
     transaction: bool,

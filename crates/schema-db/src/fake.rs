@@ -1,4 +1,4 @@
-//! A database that only remembers, for tests of what is done in which order.
+//! A database recording calls, for tests of the execution order.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::{Database, DbError, DbErrorKind};
 
 pub(crate) struct Fake {
     pub(crate) executed: Vec<String>,
-    /// This statement fails.
+    /// Statement to refuse.
     pub(crate) refuse: Option<String>,
     pub(crate) server: Server,
 }

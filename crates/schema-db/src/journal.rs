@@ -1,14 +1,14 @@
-//! The journal of a run: a table in the database itself, there from before the first statement
-//! until after the last one, so that whoever runs next, from wherever, knows what was cut off.
+//! The journal of a run: a table in the database itself, present from before the first statement
+//! until after the last one. The next run, from any host, finds out what was interrupted.
 //!
-//! What was done is seen by looking at the schema again. The journal is for what cannot be seen
-//! there: objects that a plan takes away for a while and makes again, such as a view around a
-//! change of its columns, when the wanted schema does not name them.
+//! What was executed is found by reading the schema again. The journal is for what is not found
+//! there: objects dropped and recreated by a plan, such as a view around a change of its columns,
+//! when the wanted schema does not name them.
 
 use crate::apply::Step;
 use crate::{Database, DbError, DbErrorKind};
 
-/// The table; schemas that are compared leave it out ([`is_journal`]).
+/// Name of the table, excluded from compared schemas ([`is_journal`]).
 pub const TABLE: &str = "_hakaru_journal";
 
 /// Whether an object is the journal's table.
@@ -16,14 +16,14 @@ pub fn is_journal(object: &schema::Object) -> bool {
     object.kind == "table" && object.name.rsplit('.').next() == Some(TABLE)
 }
 
-/// A run that was cut off.
+/// An interrupted run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
-    /// Names its plan.
+    /// Identity of the plan.
     pub plan_id: u64,
-    /// How many of its statements are done for sure; one more may be, too.
+    /// Number of statements certainly executed; one more may be, too.
     pub done: usize,
-    /// All of its statements.
+    /// All statements of the plan.
     pub steps: Vec<Step>,
 }
 
@@ -103,7 +103,7 @@ pub fn unfinished(database: &mut dyn Database) -> Result<Option<Unfinished>, DbE
     }))
 }
 
-/// Hexadecimal, so that no server's way of quoting matters.
+/// Encodes steps as hexadecimal, independent of any server's quoting.
 fn encode(steps: &[Step]) -> String {
     let one = |step: &Step| {
         let flag = if step.transactional { "1" } else { "0" };

@@ -22,14 +22,13 @@ pub trait Database: Send {
     /// What answers.
     fn server(&self) -> &Server;
 
-    /// The whole schema as SQL text that [`schema::read`] understands, in one snapshot where the
-    /// server has such.
+    /// Returns the whole schema as SQL text for [`schema::read`], in one snapshot where supported.
     ///
     /// # Errors
     /// Whatever the server says.
     fn export(&mut self) -> Result<String, DbError>;
 
-    /// What the database holds that [`Database::export`] does not write, and no comparison sees.
+    /// Returns objects in the database not exported by [`Database::export`], and so not compared.
     ///
     /// # Errors
     /// Whatever the server says.
@@ -50,7 +49,7 @@ pub trait Database: Send {
     /// Whether DDL can be rolled back.
     fn is_transactional(&self) -> bool;
 
-    /// Becomes the only runner on this database, until the connection ends.
+    /// Becomes the only runner on the database, until the connection ends.
     ///
     /// # Errors
     /// When another runner is there for longer than `patience`.
@@ -62,9 +61,9 @@ pub trait Database: Send {
     /// Whatever the server says.
     fn set_lock_timeout(&mut self, timeout: std::time::Duration) -> Result<(), DbError>;
 
-    /// What the server makes of these statements, as text like [`Database::export`]'s: they are
-    /// executed in a scratch place that is gone afterwards. With [`schema::Schema::adopt`] a schema
-    /// learns how the server would store it.
+    /// Returns the server's normal form of a schema as text like [`Database::export`]'s: the
+    /// statements are executed in a scratch database or schema, dropped afterwards. With
+    /// [`schema::Schema::adopt`] a schema takes over the form.
     ///
     /// # Errors
     /// Whatever the server says, such as that this user may make no scratch place; `Unsupported`
@@ -78,12 +77,12 @@ pub trait Database: Send {
     }
 }
 
-/// Something that is neither exported nor compared.
+/// An object neither exported nor compared.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unseen {
     /// Such as `procedure`, `owner`, `revoked privilege`.
     pub kind: String,
-    /// As the server writes it.
+    /// Name as written by the server.
     pub name: String,
 }
 
@@ -107,7 +106,7 @@ pub enum DbErrorKind {
     Denied,
     /// No such database.
     NoDatabase,
-    /// The user may not do that.
+    /// The user lacks a privilege.
     NotPermitted,
     /// Another runner, or a lock not given in time.
     Locked,
@@ -115,7 +114,7 @@ pub enum DbErrorKind {
     Gone,
     /// No room.
     DiskFull,
-    /// A version that is not supported.
+    /// An unsupported version or feature.
     Unsupported,
     /// The statement was refused.
     Refused,

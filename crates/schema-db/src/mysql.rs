@@ -22,7 +22,7 @@ use crate::{Database, DbError, DbErrorKind, Unseen, secrets};
 /// Longest wait for a server to take a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Oldest versions that are supported; older ones lack `information_schema` columns that are read.
+/// Oldest supported version of MySQL. Older ones lack columns of `information_schema`.
 const OLDEST_MYSQL: Version = Version(8, 0, 0);
 const OLDEST_MARIADB: Version = Version(10, 6, 0);
 
@@ -41,7 +41,7 @@ pub struct MysqlAddress {
     pub password: Option<String>,
     /// The database's name.
     pub database: String,
-    /// Whether the password may be sent in clear text when the server asks for that.
+    /// Whether the password may be sent in clear text on the server's request.
     pub cleartext_plugin: bool,
     /// Whether and how to speak TLS; a Unix socket needs none.
     pub tls: Tls,
@@ -144,7 +144,7 @@ pub struct Mysql {
     address: MysqlAddress,
     server: Server,
     connection: Conn,
-    /// Connections that read at the same time.
+    /// Number of connections reading in parallel.
     pub readers: usize,
 }
 

@@ -1,8 +1,8 @@
-//! Carries out a plan on tables that are in use: each statement by itself, with short waits for
-//! locks that others would queue behind, again and again until one is given.
+//! Executes a plan on tables in use: each statement by itself, with short waits for locks other
+//! sessions would queue behind, repeated until granted.
 //!
-//! Only what goes and comes again, such as a view, stays in one transaction where the server has
-//! such: nobody shall find it missing.
+//! Only what is dropped and recreated, such as a view, stays in one transaction where the server
+//! supports one: nobody may find it missing.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -17,14 +17,13 @@ use crate::{Database, DbError, DbErrorKind};
 /// Longest pause between two tries.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// Longest wait for locks that nobody queues behind.
+/// Longest wait for locks nobody queues behind.
 const UNHURRIED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The ways without a copy during which others write, the cheapest first.
 const WAYS: [&str; 2] = ["ALGORITHM=INSTANT", "ALGORITHM=INPLACE, LOCK=NONE"];
 
-/// What the server says of an `ALTER TABLE` that it would do only in a dearer way than was asked
-/// for.
+/// Error codes of an `ALTER TABLE` not executable with the requested, cheap algorithm.
 const DEARER: [&str; 3] = ["(error 1845)", "(error 1846)", "(error 4092)"];
 
 /// How locks are waited for.
@@ -37,7 +36,7 @@ pub struct Waits {
     pub tries: u32,
 }
 
-/// A statement that the server would do only by copying the table.
+/// A statement executable only by copying the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The statement.
@@ -66,13 +65,14 @@ pub struct Run<'a> {
 pub enum News<'a> {
     /// As without `--online`.
     Event(Event<'a>),
-    /// A lock was not given; this try (from 1) of so many; the next comes after that pause.
+    /// A lock was not granted: number of the attempt (from 1), maximum, and the pause before the
+    /// next.
     Again(u32, u32, Duration),
 }
 
-/// Executes the steps in order; those that the server refused to do without a copy. What needs one
-/// of them, or comes later for the same table, is not done either, unless it makes again what was
-/// taken away.
+/// Executes the steps in order, and returns the ones refused without a copy. A dependent of a
+/// refused step, or a later one on the same table, is left out, except to recreate a dropped
+/// object.
 ///
 /// # Errors
 /// The first statement that failed otherwise, also after the last try.
@@ -112,7 +112,7 @@ pub fn carry_out(
 
 /// How far a run is.
 struct State {
-    /// Steps that were refused, and those that were left out for them.
+    /// Steps refused, or left out as dependents.
     left: Vec<bool>,
     /// How many steps are done.
     done: usize,
@@ -155,7 +155,7 @@ fn groups(steps: &[Step], is_transactional: bool) -> Vec<Range<usize>> {
     groups
 }
 
-/// Where a step makes again what this one takes away.
+/// Index of the step recreating an object dropped by the given one.
 fn comes_back(steps: &[Step], at: usize) -> Option<usize> {
     let gone = &steps[at];
     let mut later = steps.iter().enumerate().skip(at + 1);
@@ -223,7 +223,7 @@ fn once(
     Ok(None)
 }
 
-/// One statement, in the way that it is meant for.
+/// Executes one statement in the intended way.
 fn alone(
     database: &mut dyn Database,
     step: &Step,
@@ -282,8 +282,8 @@ fn cheaply(
     }
 }
 
-/// What a build that failed has left under the name of this index. One with a name of ours goes
-/// although it is whole: nobody knows any more what it was made of.
+/// Drops an index of the given name left invalid by a failed build. A temporary index is dropped
+/// even when valid, since its definition is unknown.
 fn sweep(database: &mut dyn Database, [schema, table, index]: [&String; 3]) -> Result<(), DbError> {
     let is_ours = index.starts_with(TEMPORARY);
     let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));

@@ -19,7 +19,7 @@ pub struct Postgres {
     client: Client,
     server: Server,
     address: PostgresAddress,
-    /// The queries that read the catalogue, once they have been used.
+    /// Prepared catalogue queries, once used.
     prepared: Vec<::postgres::Statement>,
 }
 

@@ -1,8 +1,9 @@
-//! One run on one server, from looking at it to having reached what is wanted.
+//! One run on one server, from reading the schema to reaching the wanted one.
 //!
-//! Order: [`begin`] makes this run the only one, then looks, so that nobody changes what was looked
-//! at; [`prepare`] plans, and takes over what an earlier run left undone; [`carry_out`] executes;
-//! [`rest`] looks again and says what is still missing, which can only be what was held back.
+//! Order: [`begin`] locks out other runs, then reads the schema, so nobody changes it afterwards;
+//! [`prepare`] plans, and takes over what an earlier run left unfinished; [`carry_out`] executes;
+//! [`rest`] reads the schema again and returns what is still missing, which can only be what was
+//! held back.
 
 mod owners;
 
@@ -21,19 +22,18 @@ use crate::apply::{self, Event, Step};
 use crate::journal::{self, Unfinished};
 use crate::{Database, DbError};
 
-/// Verb of a step that makes again what an earlier run took away for a while.
+/// Verb of a step recreating an object temporarily dropped by an earlier run.
 const RESTORE: &str = "restore";
 
-/// Whether the server is asked how it would store the wanted schema.
+/// When the server is asked for the stored form of the wanted schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scratch {
-    /// It is not.
+    /// The server is not asked.
     Never,
-    /// When our own idea of the server's normal form finds that something which is there has to
-    /// change.
+    /// When an existing object would change by Hakaru's own idea of the server's normal form.
     #[default]
     Auto,
-    /// In any case; that it cannot be asked is an error.
+    /// In any case; a failure is an error.
     Always,
 }
 
@@ -45,7 +45,7 @@ pub struct Settings<'a> {
     pub allowed: Allowed,
     /// Whether to ask the server.
     pub scratch: Scratch,
-    /// Objects that it answers `false` for are left out of both sides.
+    /// Filter: objects with the result `false` are excluded from both sides.
     pub keep: &'a dyn Fn(&Object) -> bool,
 }
 
@@ -54,7 +54,7 @@ pub struct Settings<'a> {
 pub enum RunError {
     /// The server's trouble.
     Database(DbError),
-    /// A text that is no SQL of the dialect.
+    /// A text outside the dialect's SQL.
     Syntax(SyntaxError),
     /// Two schemas between which there is no way.
     Plan(PlanError),
@@ -97,9 +97,9 @@ pub struct Prepared {
     pub from: Schema,
     /// The way, with what was not allowed held back.
     pub plan: Plan,
-    /// An earlier run that was cut off.
+    /// An interrupted earlier run.
     pub cut_off: Option<Unfinished>,
-    /// What that run took away for a while and did not make again.
+    /// Steps recreating objects temporarily dropped by the interrupted run.
     pub restored: Vec<Step>,
 }
 
@@ -205,7 +205,7 @@ pub fn plan(
     Ok(plan)
 }
 
-/// What is created has no other form that it could be compared with.
+/// Whether a plan only creates objects, which have no existing form to compare.
 fn only_creates(plan: &Plan) -> bool {
     let mut statements = plan.statements.iter();
     statements.all(|statement| matches!(statement.verb, Verb::Create | Verb::Comment | Verb::Grant))
@@ -256,8 +256,8 @@ fn steps_of(plan: &Plan) -> Vec<Step> {
     renumbered(applied.map(step))
 }
 
-/// Takes steps with their places in a plan, in rising order, whose needs are places there, and
-/// returns them with places among the steps instead. A need that is no step is left out.
+/// Renumbers steps from positions in a plan, ascending, to positions among the steps. A
+/// prerequisite not among the steps is dropped.
 pub fn renumbered(numbered: impl Iterator<Item = (usize, Step)>) -> Vec<Step> {
     let (places, mut steps): (Vec<usize>, Vec<Step>) = numbered.unzip();
     for step in &mut steps {
@@ -333,8 +333,8 @@ fn objects(schema: &Schema) -> Names {
     seen.into_inner()
 }
 
-/// Steps of a run that was cut off which make again what it had taken away, where neither the
-/// server has it nor the wanted schema names it: then no comparison of the two would bring it back.
+/// Steps of an interrupted run recreating dropped objects missing on the server and in the wanted
+/// schema. No comparison would restore such objects.
 fn lost(steps: &[Step], present: &Names, wanted: &Names) -> Vec<Step> {
     let mut taken: HashSet<(&str, &str)> = HashSet::new();
     let mut lost = Vec::new();

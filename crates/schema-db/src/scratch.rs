@@ -1,9 +1,9 @@
-//! Scratch copies of whole databases with their rows, to try changes on, and databases by their
+//! Scratch copies of whole databases including rows, for experiments with changes, and databases by
 //! address.
 //!
-//! A copy is another database on the same server, so that an app reaches it by the same address
-//! with another name at its end. SQLite needs none of this: its database is a file, which whoever
-//! asks can copy.
+//! A copy is another database on the same server, so an app reaches it by the same address with
+//! another name at the end. SQLite needs none of this: its database is a file, which the caller can
+//! copy.
 
 mod index;
 
@@ -19,7 +19,7 @@ pub use index::Index;
 /// Beginning of every copy's name; nothing else is ever dropped.
 pub const PREFIX: &str = "hakaru_scratch_";
 
-/// The database that PostgreSQL always has, to be connected to while another is copied or dropped.
+/// A database present on every PostgreSQL server, connected to while another is copied or dropped.
 const POSTGRES_ALWAYS: &str = "postgres";
 
 /// Connects to the database of an address such as `mysql2://user@host/shop` or `sqlite:shop.db`.
@@ -54,7 +54,7 @@ pub fn url_of(url: &str, name: &str) -> Option<String> {
     (end > slash + 1).then(|| format!("{}/{name}{}", &url[..slash], &url[end..]))
 }
 
-/// Copies the database with all its rows into one called `name`.
+/// Copies the database with all rows to a new one called `name`.
 ///
 /// # Errors
 /// Whatever the server says; [`DbErrorKind::Unsupported`] where there is more in it than tables,
@@ -74,7 +74,7 @@ pub fn copy(url: &str, name: &str) -> Result<(), DbError> {
     }
 }
 
-/// Drops a copy; one that is not there is no error.
+/// Drops a copy; a missing one is no error.
 ///
 /// # Errors
 /// Whatever the server says; a name without [`PREFIX`] is refused.
@@ -123,7 +123,7 @@ fn url_name(url: &str) -> Option<&str> {
     name.split('?').next().filter(|name| !name.is_empty())
 }
 
-/// Table by table as the server itself spells it, then the rows.
+/// Copies tables as spelled by the server, then the rows.
 fn copy_mysql(url: &str, name: &str) -> Result<(), DbError> {
     let address = MysqlAddress::from_url(url)?;
     let mut from = mysql::connect(&address)?;
@@ -158,7 +158,7 @@ fn copy_mysql(url: &str, name: &str) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Columns that can be written, for a list.
+/// Writable columns, as a list.
 fn columns(from: &mut dyn Database, table: &str) -> Result<String, DbError> {
     let names = from.query(&format!(
         "SELECT column_name FROM information_schema.columns \

@@ -1,7 +1,7 @@
-//! Passwords from where people keep them: the option file of MySQL's clients, the password file of
+//! Passwords from the usual files: the option file of MySQL's clients, the password file of
 //! PostgreSQL's.
 //!
-//! Both readers are pure; [`read_private`] looks at the disk. Nothing here prints.
+//! Both parsers are pure; [`read_private`] reads the disk. Nothing here prints.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::tls::Tls;
 
-/// What an option file says about connecting; `None` where it is silent.
+/// Connection settings of an option file; `None` where missing.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ClientOptions {
     /// `user`.
@@ -21,8 +21,8 @@ pub struct ClientOptions {
     pub tls: Tls,
 }
 
-/// Reads the sections of an option file (`~/.my.cnf`) that concern every client; later lines win,
-/// as for the clients.
+/// Reads the sections for all clients of an option file (`~/.my.cnf`); later lines win, as with the
+/// clients.
 pub fn client_options(text: &str) -> ClientOptions {
     let mut options = ClientOptions::default();
     let mut applies = false;
@@ -43,7 +43,7 @@ pub fn client_options(text: &str) -> ClientOptions {
     options
 }
 
-/// A value as the option files spell it: perhaps quoted, with a comment behind, with escapes.
+/// Parses a value of an option file: optionally quoted, with escapes, and a comment behind.
 fn option_value(text: &str) -> String {
     let text = text.trim();
     let quote = text.chars().next().filter(|c| ['"', '\''].contains(c));
@@ -89,8 +89,7 @@ pub struct Login {
 }
 
 impl Login {
-    /// Reads `postgres://user:password@host:port/database`; what it does not say is what libpq
-    /// assumes.
+    /// Reads `postgres://user:password@host:port/database`; missing parts get libpq's defaults.
     pub fn from_postgres_url(url: &str) -> Login {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let rest = rest.split('?').next().unwrap_or_default();
@@ -141,7 +140,7 @@ pub(crate) fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The password that a password file (`~/.pgpass`) has for somebody: the first line that fits.
+/// Returns the matching password of a password file (`~/.pgpass`): the first matching line counts.
 pub fn pgpass(text: &str, login: &Login) -> Option<String> {
     let port = login.port.to_string();
     let wanted = [&login.host, &port, &login.database, &login.user];
@@ -158,7 +157,7 @@ pub fn pgpass(text: &str, login: &Login) -> Option<String> {
         })
 }
 
-/// Separated by `:`; a backslash takes the next letter as it is.
+/// Splits a line at `:`; a backslash escapes the next character.
 fn pgpass_fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();
@@ -173,18 +172,18 @@ fn pgpass_fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// A file with a password in it.
+/// A file containing a password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Private {
-    /// It is not there, or cannot be read.
+    /// Missing or unreadable.
     Missing,
-    /// Others may read it, so its owner's clients would not use it either.
+    /// Readable by others, and so refused, as by the owner's clients.
     Open,
-    /// Its text.
+    /// Content of the file.
     Text(String),
 }
 
-/// Reads a file that only its owner may read.
+/// Reads a file readable only by the owner.
 pub fn read_private(path: &Path) -> Private {
     let read = || -> io::Result<Private> {
         // Group and others must have no right at all.

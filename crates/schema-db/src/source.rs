@@ -1,4 +1,4 @@
-//! SQL texts from where people keep them: files, folders, standard input, git.
+//! SQL texts from files, folders, standard input and git.
 
 use std::fmt;
 use std::fs;
@@ -37,7 +37,7 @@ pub fn file(path: &Path) -> Result<Source, SourceError> {
     utf8(name, bytes)
 }
 
-/// Reads all `.sql` files of a folder and the folders in it, in the order of their paths.
+/// Reads all `.sql` files of a folder, recursively, in path order.
 ///
 /// # Errors
 /// As for [`file`]; also when there is none.
@@ -54,7 +54,7 @@ pub fn folder(path: &Path) -> Result<Vec<Source>, SourceError> {
     files.iter().map(|path| file(path)).collect()
 }
 
-/// Reads standard input to its end.
+/// Reads standard input up to the end.
 ///
 /// # Errors
 /// When it is a terminal, cannot be read, or is not UTF-8.
@@ -70,7 +70,7 @@ pub fn standard_input() -> Result<Source, SourceError> {
     utf8("-".to_owned(), bytes)
 }
 
-/// Reads a file or a folder as it is in a commit. The path is the repository's, from its top.
+/// Reads a file or a folder from a commit. The path is the repository's, from its top.
 ///
 /// # Errors
 /// When git is not there, or knows no such commit or path; with git's words.

@@ -23,8 +23,8 @@ use keys::Violations;
 /// Time between two attempts to become the only runner.
 const LOCK_POLL: Duration = Duration::from_millis(20);
 
-/// Tables in an order in which an empty database takes them; what SQLite makes by itself is left
-/// out: its own tables and the shadow tables of virtual ones.
+/// Query for definitions in an order accepted by an empty database, without objects created by
+/// SQLite itself: internal tables and the shadow tables of virtual ones.
 const EXPORT: &str = "
     SELECT sql FROM sqlite_schema AS object
     WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -45,7 +45,7 @@ pub struct Sqlite {
     violations_before: Violations,
 }
 
-/// Opens a database file, which is made when it does not exist and something is written.
+/// Opens a database file, created on the first write when missing.
 ///
 /// # Errors
 /// When the file cannot be opened, or is no database.
@@ -70,7 +70,7 @@ pub fn open(path: &Path) -> Result<Sqlite, DbError> {
     })
 }
 
-/// The SQLite that is compiled in.
+/// Version of the compiled-in SQLite.
 fn version() -> Version {
     let number = u32::try_from(rusqlite::version_number()).unwrap_or_default();
     Version(number / 1_000_000, number / 1_000 % 1_000, number % 1_000)
@@ -163,7 +163,7 @@ impl Sqlite {
     }
 }
 
-/// Executes one statement and gives the rows that it answers.
+/// Executes one statement and returns the rows.
 fn run(connection: &Connection, sql: &str) -> Result<Vec<Vec<Option<String>>>, DbError> {
     let failed = |error: rusqlite::Error| refused(&error, sql);
     let mut statement = connection.prepare(sql).map_err(failed)?;

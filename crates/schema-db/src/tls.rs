@@ -1,7 +1,7 @@
-//! TLS to database servers: how much is asked for, and the driver's settings made of it.
+//! TLS to database servers: requirements, and the resulting driver settings.
 //!
-//! PostgreSQL's driver takes a stream that somebody else secures ([`postgres::Connector`]); MySQL's
-//! has its own TLS and takes settings.
+//! PostgreSQL's driver takes a stream secured elsewhere ([`postgres::Connector`]); MySQL's has a
+//! TLS of its own and takes settings.
 
 pub(crate) mod postgres;
 mod trust;
@@ -16,24 +16,24 @@ use ::mysql::SslOpts;
 pub enum TlsMode {
     /// No TLS.
     Off,
-    /// TLS with whatever certificate, where the server speaks it; otherwise none.
+    /// TLS with any certificate where supported by the server; otherwise none.
     Preferred,
     /// TLS with whatever certificate: nobody listens in, but the server may be another one.
     Required,
-    /// The certificate comes from an authority that is trusted.
+    /// The certificate must come from a trusted authority.
     Authority,
-    /// The same, and it is for the host that was asked for.
+    /// Also, the certificate must be for the requested host.
     Host,
 }
 
-/// What somebody said about TLS; `None` where they were silent.
+/// TLS settings; `None` for unspecified ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tls {
     /// How much is asked for.
     pub mode: Option<TlsMode>,
-    /// PEM file of the authorities that are trusted; without it those that everybody trusts.
+    /// PEM file of trusted authorities; without one the usual public ones are trusted.
     pub authorities: Option<PathBuf>,
-    /// PEM files of our own certificate and its key, where the server wants to see one.
+    /// PEM files of the client certificate and key, where required by the server.
     pub certificate: Option<PathBuf>,
     /// The key.
     pub key: Option<PathBuf>,
@@ -66,7 +66,7 @@ impl TlsMode {
 }
 
 impl Tls {
-    /// What this one does not say is taken from another.
+    /// Fills unspecified settings from another value.
     pub fn or(self, other: Tls) -> Tls {
         Tls {
             mode: self.mode.or(other.mode),
@@ -76,8 +76,8 @@ impl Tls {
         }
     }
 
-    /// Takes a setting of libpq (`sslmode`, `sslrootcert`, `sslcert`, `sslkey`); whether it was
-    /// one.
+    /// Takes a setting of libpq (`sslmode`, `sslrootcert`, `sslcert`, `sslkey`); returns whether
+    /// the key is one.
     ///
     /// # Errors
     /// A mode that is not known, as a sentence.
@@ -97,7 +97,7 @@ impl Tls {
         Ok(true)
     }
 
-    /// Takes a setting behind a MySQL URL, as frameworks spell them: `ssl-mode`, `ssl_mode`,
+    /// Takes a setting behind a MySQL URL, in the spellings of frameworks: `ssl-mode`, `ssl_mode`,
     /// `sslca` and so on.
     ///
     /// # Errors

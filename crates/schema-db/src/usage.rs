@@ -67,7 +67,8 @@ fn questions(server: &Server) -> Questions {
     }
 }
 
-/// What the server counts, and what it would not tell: its statistics are not everybody's to read.
+/// Returns the server's counters, and the errors of refused queries: reading statistics needs
+/// privileges.
 pub fn usage(database: &mut dyn Database) -> (Usage, Vec<DbError>) {
     let questions = questions(database.server());
     let (mut usage, mut refused) = (Usage::default(), Vec::new());

@@ -30,12 +30,12 @@ impl Severity {
     }
 }
 
-/// Something that a rule found.
+/// A problem found by a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lint {
     /// The rule's name.
     pub rule: &'static str,
-    /// How much it matters here.
+    /// Severity in the present context.
     pub severity: Severity,
     /// Kind of the object: `table`, `column`, `index`, `type`.
     pub kind: &'static str,
@@ -43,13 +43,13 @@ pub struct Lint {
     pub owner: String,
     /// The object's full name, such as `users.nick`.
     pub name: String,
-    /// What is so, and why it hurts, in one sentence.
+    /// The problem and the harm, in one sentence.
     pub message: String,
     /// What to do.
     pub advice: String,
 }
 
-/// Runs all rules; what they find is in the order of the rules, then of the schema.
+/// Runs all rules and returns the problems, in the order of the rules, then of the schema.
 pub fn check(subject: &Subject<'_>) -> Vec<Lint> {
     RULES
         .iter()

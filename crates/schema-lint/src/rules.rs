@@ -1,4 +1,4 @@
-//! All rules, in the order in which they are shown.
+//! All rules, in display order.
 
 mod duplicate_index;
 mod enum_hazard;
@@ -14,15 +14,15 @@ use crate::{Lint, Subject};
 /// A rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// As flags and reports name it.
+    /// Name in flags and reports.
     pub name: &'static str,
-    /// What it finds, in one sentence.
+    /// Description of the problem, in one sentence.
     pub about: &'static str,
-    /// Finds it.
+    /// Function searching a schema for the problem.
     pub check: fn(&Subject<'_>) -> Vec<Lint>,
 }
 
-/// All of them.
+/// All rules.
 pub const RULES: [Rule; 8] = [
     missing_primary_key::RULE,
     foreign_key_without_index::RULE,

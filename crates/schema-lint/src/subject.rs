@@ -5,12 +5,12 @@ use schema::{Dialect, Server};
 
 use crate::Usage;
 
-/// A schema on a server, or one that is meant for it.
+/// A schema on a server, or intended for one.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// The schema.
     pub outline: &'a Outline,
-    /// What it is on, or read for.
+    /// Server of the schema, or assumed for reading.
     pub server: &'a Server,
     /// What the server counts; empty for texts.
     pub usage: &'a Usage,
@@ -25,7 +25,7 @@ impl<'a> Subject<'a> {
         self.server.dialect() == Dialect::Mysql
     }
 
-    /// Tables whose own definition counts: a partition's is its parent's.
+    /// Tables with an own definition, so without partitions.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &'a Table> {
         self.outline
             .tables
@@ -60,7 +60,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Bytes as people read them.
+/// Formats bytes for people.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     let mut unit = 0;
@@ -72,8 +72,7 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{whole} {}", UNITS[unit])
 }
 
-/// Columns that an index begins with and can be found by: none behind an expression, none of a
-/// partial index.
+/// Leading columns usable for a search: up to the first expression, and none of a partial index.
 pub(crate) fn leading(index: &Index) -> Vec<&str> {
     if index.predicate.is_some() || !index.method.is_empty() || index.is_invisible {
         return Vec::new();
@@ -82,7 +81,7 @@ pub(crate) fn leading(index: &Index) -> Vec<&str> {
     items.collect()
 }
 
-/// Whether the first of some columns are these, in whatever order.
+/// Whether the first columns are the given ones, in any order.
 pub(crate) fn covers(columns: &[&str], wanted: &[String]) -> bool {
     columns.len() >= wanted.len()
         && columns[..wanted.len()]

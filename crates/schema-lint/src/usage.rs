@@ -7,7 +7,7 @@ use std::collections::HashMap;
 pub struct TableUse {
     /// The server's estimate.
     pub rows: Option<u64>,
-    /// With its indexes.
+    /// Size including indexes.
     pub bytes: Option<u64>,
 }
 
@@ -16,7 +16,7 @@ pub struct TableUse {
 pub struct IndexUse {
     /// On the disk.
     pub bytes: Option<u64>,
-    /// How often it was read, since the server counts.
+    /// Number of reads since counting began.
     pub reads: Option<u64>,
 }
 
@@ -27,7 +27,7 @@ pub struct Usage {
     pub tables: HashMap<String, TableUse>,
     /// By table and index.
     pub indexes: HashMap<(String, String), IndexUse>,
-    /// Days that the counts of reads are old; `None` when the server does not say.
+    /// Age of the read counters in days; `None` when not available.
     pub days: Option<u64>,
 }
 

@@ -2,20 +2,24 @@
 //!
 //! The same statement with other values has the same digest, so executions can be counted, and no
 //! value of a user's row gets into a recording. One pass over the bytes: `lex` cuts tokens,
-//! `normal` decides what of them is said and how, a sink either hashes or keeps the text. The
+//! `normal` decides what is written of each and how, a sink either hashes or stores the text. The
 //! hashing path neither allocates nor panics: it runs inside the measured app.
 //!
 //! What a digest looks like, and where dialects disagree what was chosen:
-//! - Numbers, strings, hexadecimal, placeholders (`?`, `$1`, `:name`) become `?`; a sign before them goes.
+//! - Numbers, strings, hexadecimal, placeholders (`?`, `$1`, `:name`) become `?`; a sign before
+//!   them is dropped.
 //! - `NULL`, `TRUE`, `FALSE`, `DEFAULT` become `?` as an item of a list or after an operator.
-//! - Runs of literals in the list after `IN` or `ARRAY` or in a row after `VALUES` become one `?`; rows after
-//!   the first are dropped: `IN (?)`, `VALUES (?)`, `VALUES (?, now())`.
-//! - Comments go, white space and spacing around operators is uniform, a last `;` goes.
-//! - The case of words is kept as typed: an app writes one statement in one way, and names may depend on it.
+//! - Runs of literals in the list after `IN` or `ARRAY` or in a row after `VALUES` become one `?`;
+//!   rows after the first are dropped: `IN (?)`, `VALUES (?)`, `VALUES (?, now())`.
+//! - Comments are dropped, white space and spacing around operators is uniform, a last `;` is
+//!   dropped.
+//! - The case of words stays as typed: an app writes one statement in one way, and names may depend
+//!   on it.
 //! - A backslash escapes the next character of any string (MySQL's rule; what MySQL drivers send is
 //!   full of it, and a last character `\` in a string elsewhere is rare).
 //! - A double-quoted text is a name (PostgreSQL, SQLite) unless its place or content says it is a
-//!   string (MySQL): after an operator or in a list and not followed by a dot, or not made like a name.
+//!   string (MySQL): after an operator or in a list and not followed by a dot, or not made like a
+//!   name.
 //! - `--` and `#` begin a comment (but `#>` is PostgreSQL's operator); block comments do not nest.
 //! - Invalid UTF-8 becomes U+FFFD; what is unterminated is a literal up to the end.
 //! - Texts end before the token that would pass [`DIGEST_BYTES_MAX`].

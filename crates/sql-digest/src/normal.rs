@@ -91,8 +91,8 @@ const PLAIN: Frame = Frame {
 /// Brackets nested deeper are counted but not looked into; found in no hand-written statement.
 const FRAMES: usize = 32;
 
-/// Room for what is held back, a space and the dot that makes a double-quoted text a name: cut off
-/// from its dot it would be taken for a string when digested again.
+/// Room for a held-back token, a space and the dot turning a double-quoted text into a name:
+/// without the dot, a truncated text would be a string when digested again.
 const DOT_ROOM: usize = 8;
 
 struct Normal<'s, S> {
@@ -286,7 +286,7 @@ impl<'s, S: Sink> Normal<'s, S> {
         list_item || matches!(last, Last::Operator | Last::ValueWord)
     }
 
-    /// Puts a token, with U+FFFD in place of bytes that are not UTF-8.
+    /// Writes a token, with U+FFFD in place of invalid UTF-8.
     #[inline]
     fn say(&mut self, bytes: &[u8], last: Last, spaced: bool) {
         if !bytes.is_ascii() {
@@ -312,8 +312,8 @@ impl<'s, S: Sink> Normal<'s, S> {
         }
     }
 
-    /// Puts what was held back and the space before a token of `length` bytes, if all of it fits:
-    /// a text that ended in something held back would not be its own digest.
+    /// Writes the held-back token and the space before a token of `length` bytes, if everything
+    /// fits. A text ending in a held-back token would not be its own digest.
     #[inline]
     fn say_before(&mut self, length: usize, last: Last, spaced: bool) -> bool {
         if self.semicolon || self.comma || self.sign.is_some() {

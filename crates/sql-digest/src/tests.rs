@@ -171,7 +171,7 @@ fn nothing_has_an_id_of_its_own() {
     assert_eq!(digest_id(b""), 0xcbf2_9ce4_8422_2325);
 }
 
-/// Pieces that are most likely to confuse each other.
+/// Pieces likely to be confused with each other.
 fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(" ".to_owned()),

@@ -6,10 +6,10 @@ use super::Dumper;
 use super::literal::{list, quoted, symbol, text};
 use super::types::{self, Word};
 
-/// The part of `create_table` that is about the primary key.
+/// Options of `create_table` for the primary key.
 pub(super) struct Key {
     pub(super) options: String,
-    /// The column that is told by it.
+    /// Column defined by the options.
     pub(super) column: Option<String>,
 }
 
@@ -161,7 +161,7 @@ impl Dumper<'_> {
         (word, pairs)
     }
 
-    /// A literal where its meaning is plain, else SQL in a lambda.
+    /// A literal where the meaning is plain, else SQL in a lambda.
     fn default(&self, column: &Column, word: &str) -> Option<String> {
         let sql = column.default.as_deref();
         if let Some(update) = &column.on_update {
@@ -191,7 +191,7 @@ fn joined(pairs: &Pairs) -> String {
     pairs.join(", ")
 }
 
-/// A string literal of SQL, with or without PostgreSQL's cast behind it.
+/// Content of an SQL string literal, with an optional PostgreSQL cast.
 fn string(sql: &str, has_escapes: bool) -> Option<String> {
     let inside = sql.strip_prefix('\'')?;
     let (inside, behind) = inside.rsplit_once('\'')?;

@@ -2,7 +2,7 @@
 
 use crate::sql::Spelling;
 
-/// A type's word with its options, or the type in SQL.
+/// A type's method name and options, or the type in SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     /// Such as `string` with `limit: 20`.
@@ -14,8 +14,7 @@ pub(super) enum Word {
     Sql(String),
 }
 
-/// PostgreSQL's types that ActiveRecord calls as the server does, in its newest and in its oldest
-/// words.
+/// PostgreSQL types with the same name in ActiveRecord, in the newest and in the oldest version.
 const SAME: [&str; 33] = [
     "text",
     "integer",
@@ -70,7 +69,7 @@ pub(super) fn word(data_type: &str, spelling: Spelling) -> Word {
     found.unwrap_or_else(|| Word::Sql(data_type.to_owned()))
 }
 
-/// `timestamp(6) without time zone` in its three parts.
+/// Splits `timestamp(6) without time zone` into three parts.
 fn parts(data_type: &str) -> (String, Vec<String>, String) {
     let Some((name, rest)) = data_type.split_once('(') else {
         return (data_type.trim().to_lowercase(), Vec::new(), String::new());
@@ -103,7 +102,7 @@ fn decimal(inside: &[String]) -> Option<Word> {
     Some(known("decimal", options))
 }
 
-/// A `datetime`, of which nothing is said when it has microseconds.
+/// A `datetime` with a precision, omitted for microseconds.
 fn datetime(inside: &[String], nothing: &str) -> Word {
     match inside.first().map_or(nothing, String::as_str) {
         "6" => known("datetime", Vec::new()),

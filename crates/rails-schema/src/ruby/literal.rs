@@ -1,4 +1,4 @@
-//! Literals: strings, symbols, numbers, lists, hashes, here-documents, and lambdas that return a
+//! Literals: strings, symbols, numbers, arrays, hashes, here-documents, and lambdas returning a
 //! string.
 
 use schema::SyntaxError;
@@ -10,7 +10,7 @@ use super::{Key, Kind, Value};
 const DEPTH_MAX: usize = 64;
 
 impl Parser<'_> {
-    /// A literal at this place.
+    /// Parses a literal at the current position.
     pub(super) fn value(&mut self, depth: usize) -> Result<Value, SyntaxError> {
         let at = self.at;
         if depth > DEPTH_MAX {
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(text)
     }
 
-    /// A text in which `\n` and the like stand for letters; `start` is where it begins.
+    /// Replaces escapes such as `\n` in a text; `start` is the text's offset.
     fn unescaped(&self, start: usize, written: &str) -> Result<String, SyntaxError> {
         let mut text = String::new();
         let mut letters = written.char_indices().peekable();
@@ -263,7 +263,7 @@ impl Parser<'_> {
         Ok(Some((Key { at, name }, value)))
     }
 
-    /// A lambda without arguments that returns a string.
+    /// Parses a lambda without parameters, returning a string.
     fn lambda(&mut self, word: &str) -> Result<Kind, SyntaxError> {
         let at = self.at;
         self.at += word.len();
@@ -339,7 +339,7 @@ fn control(letter: char) -> char {
     }
 }
 
-/// The letters behind `\u`, and how many letters spell them: `00e9`, `{e9 20ac}`.
+/// Characters behind `\u`, and the length of the spelling: `00e9`, `{e9 20ac}`.
 fn unicode(written: &str) -> Option<(String, usize)> {
     let letter = |digits: &str| char::from_u32(u32::from_str_radix(digits, 16).ok()?);
     match written.strip_prefix('{') {
@@ -355,7 +355,7 @@ fn unicode(written: &str) -> Option<(String, usize)> {
     }
 }
 
-/// The lines without the blanks that all of them begin with.
+/// Removes the indentation common to all lines.
 fn without_margin(text: &str) -> String {
     let filled = text.lines().filter(|line| !line.trim().is_empty());
     let margin = filled

@@ -1,4 +1,4 @@
-//! Statements: calls, their arguments and blocks.
+//! Statements: calls with arguments and blocks.
 
 use schema::{Source, SyntaxError};
 
@@ -7,7 +7,7 @@ use super::{Block, Call, Key, Kind, Value};
 /// Blocks in blocks; schema files have two.
 const DEPTH_MAX: usize = 8;
 
-/// Why something that Ruby would run is refused.
+/// Reason for refusing valid Ruby.
 pub(super) const NEEDS_RUBY: &str =
     "only literal Ruby as ActiveRecord and Ridgepole write it is read, nothing is run";
 
@@ -31,7 +31,7 @@ pub(super) struct Parser<'a> {
     pub(super) at: usize,
     /// Where the text goes on behind the line on which a here-document was opened.
     pub(super) heredoc_end: Option<usize>,
-    /// From the last comment that was skipped.
+    /// Former name in the last skipped comment.
     renamed_from: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Parser<'a> {
         is_there
     }
 
-    /// Eats a word that is not only the start of a longer one.
+    /// Consumes a whole word, not a prefix of a longer one.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let follows = self.rest().strip_prefix(word);
         let is_whole = follows.is_some_and(|rest| !rest.starts_with(is_name_letter));
@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Statements until the word that ends their block, or the end of the text.
+    /// Parses statements up to the word closing the block, or to the end of the text.
     fn calls(&mut self, end: Option<&str>, depth: usize) -> Result<Vec<Call>, SyntaxError> {
         let mut calls = Vec::new();
         if depth > DEPTH_MAX {
@@ -324,7 +324,7 @@ pub(super) fn is_name_letter(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_' || letter == '?' || letter == '!'
 }
 
-/// The old name that a comment gives, in the form that SQL files use, too.
+/// The former name in a comment, in the form also used by SQL files.
 fn renamed_from(comment: &str) -> Option<String> {
     let (_, rest) = comment.split_once("@renamed from=")?;
     let name = match rest.strip_prefix('"') {

@@ -12,11 +12,11 @@ use crate::ruby::{Kind, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Primary {
     Yes,
-    /// When its options say so.
+    /// When requested by options.
     WhereSaid,
 }
 
-/// A column as it is asked for.
+/// A requested column.
 pub(super) struct Column {
     pub(super) name: String,
     /// The type's word.
@@ -28,7 +28,7 @@ pub(super) struct Column {
 }
 
 impl<'a> Table<'a> {
-    /// Adds a column, with its comment and its index.
+    /// Adds a column, with comment and index.
     pub(super) fn column(
         &mut self,
         column: &Column,
@@ -137,7 +137,7 @@ impl<'a> Table<'a> {
         Ok(sql)
     }
 
-    /// The type that is asked for; a key that numbers its rows has one of its own on PostgreSQL.
+    /// Requested type of a column; on PostgreSQL an auto-increment key has a special one.
     fn asked(
         &self,
         column: &Column,

@@ -11,7 +11,7 @@ use crate::ruby::{Call, Kind, Value};
 /// A constraint in SQL.
 pub(super) struct Constraint {
     sql: String,
-    /// Rows that are there are not looked at.
+    /// Whether existing rows are not validated.
     is_not_valid: bool,
 }
 
@@ -26,7 +26,7 @@ impl Constraint {
         self.is_not_valid
     }
 
-    /// By a statement of its own.
+    /// Statement adding the constraint to an existing table.
     pub(super) fn added(&self, spelling: Spelling, table: &str) -> String {
         let not_valid = if self.is_not_valid { " NOT VALID" } else { "" };
         format!(
@@ -37,14 +37,14 @@ impl Constraint {
     }
 }
 
-/// `add_foreign_key` and its like.
+/// Statements of `add_foreign_key` and similar calls.
 pub(super) fn outside(file: &File<'_>, call: &Call) -> Result<Vec<String>, SyntaxError> {
     let table = file.word(call, 0)?;
     let constraint = of(file, &table, call, &call.arguments[1..])?;
     Ok(vec![constraint.added(file.spelling, &table)])
 }
 
-/// The same as a part of its table.
+/// A constraint as a part of `CREATE TABLE`.
 pub(super) fn named(
     file: &File<'_>,
     table: &str,
@@ -54,7 +54,7 @@ pub(super) fn named(
     of(file, table, call, arguments).map(Constraint::inside)
 }
 
-/// A constraint of a table, by the call that makes it.
+/// A table's constraint, from the creating call.
 pub(super) fn of(
     file: &File<'_>,
     table: &str,
@@ -84,7 +84,7 @@ pub(super) fn of(
     Ok(constraint)
 }
 
-/// A foreign key; `column` is the one that it is on when it says none.
+/// A foreign key; `column` is the default column.
 pub(super) fn foreign(
     file: &File<'_>,
     table: &str,

@@ -48,7 +48,7 @@ pub(super) fn sql(
     )
 }
 
-/// A function with its arguments and nothing more.
+/// Whether the SQL is one function call, and nothing more.
 fn is_call(sql: &str) -> bool {
     let name = sql.find('(').map(|end| &sql[..end]);
     name.is_some_and(|name| {
@@ -102,7 +102,7 @@ fn scalar(value: &Value, asked: &Asked, spelling: Spelling) -> Option<String> {
     })
 }
 
-/// Strings that ActiveModel reads as false.
+/// Strings read as false by ActiveModel.
 const FALSES: [&str; 7] = ["0", "f", "F", "false", "FALSE", "off", "OFF"];
 
 fn boolean(value: bool, spelling: Spelling) -> String {
@@ -115,7 +115,7 @@ fn boolean(value: bool, spelling: Spelling) -> String {
     .to_owned()
 }
 
-/// A value as JSON, as ActiveSupport writes it.
+/// A value as JSON, in ActiveSupport's format.
 fn json(value: &Value) -> Option<String> {
     Some(match &value.kind {
         Kind::Nil => "null".to_owned(),

@@ -9,18 +9,18 @@ use super::table::Table;
 use crate::names;
 use crate::ruby::{Call, Kind, Value};
 
-/// An index in the forms that servers take.
+/// An index in the forms required by servers.
 pub(super) struct Written {
     /// Inside of `CREATE TABLE` (MySQL).
     pub(super) inside: String,
-    /// Behind it.
+    /// Statements behind `CREATE TABLE`.
     pub(super) statements: Vec<String>,
 }
 
 /// What an index is on.
 enum Keys {
     Columns(Vec<String>),
-    /// SQL as it is.
+    /// Verbatim SQL.
     Expression(String),
 }
 
@@ -47,7 +47,7 @@ pub(super) fn of_table(
     written(table.file, &table.name, &keys, None, options)
 }
 
-/// An index of columns that are known, with the name that it has when it says none.
+/// An index on known columns, with a default name.
 pub(super) fn with_columns(
     table: &Table<'_>,
     columns: &[String],
@@ -139,14 +139,14 @@ fn written(
     })
 }
 
-/// What names an expression: its words.
+/// Name part for an expression: the words.
 fn words_of(text: &str) -> String {
     let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     words.join("_")
 }
 
-/// The columns with their lengths, operator classes and directions.
+/// Columns with lengths, operator classes and directions.
 fn items(
     spelling: Spelling,
     columns: &[String],
@@ -172,7 +172,7 @@ fn items(
     Ok(items.join(", "))
 }
 
-/// What an option says of one column: the same of all, or each by its name.
+/// Value of an option for one column: common to all, or given by column name.
 fn of_column<'v>(value: Option<&'v Value>, column: &str) -> Option<&'v Value> {
     let value = match value.map(|value| &value.kind) {
         Some(Kind::Hash(pairs)) => {

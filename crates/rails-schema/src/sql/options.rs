@@ -1,4 +1,4 @@
-//! Options of a call: each is taken by its name, and one that nobody took is an error.
+//! Options of a call: each is taken by name, and an untaken one is an error.
 
 use std::cell::RefCell;
 
@@ -25,7 +25,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// The same with more of them; the first of one name counts.
+    /// Adds further options; the first of one name counts.
     pub(super) fn with(mut self, pairs: &'a [(Key, Value)]) -> Options<'a> {
         self.pairs.extend(pairs);
         self
@@ -43,7 +43,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// The value, also when it is `nil`.
+    /// The option's value, also when `nil`.
     pub(super) fn given(&self, name: &'static str) -> Option<&'a Value> {
         self.taken.borrow_mut().push(name);
         let mut pairs = self.pairs.iter();
@@ -52,7 +52,7 @@ impl<'a> Options<'a> {
             .map(|(_, value)| value)
     }
 
-    /// The value, unless it is `nil` or `false`.
+    /// The option's value, unless `nil` or `false`.
     pub(super) fn value(&self, name: &'static str) -> Option<&'a Value> {
         self.given(name).filter(|value| !value.is_false())
     }
@@ -87,7 +87,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// A whole number that is not negative.
+    /// A non-negative integer option.
     pub(super) fn number(&self, name: &'static str) -> Result<Option<u64>, SyntaxError> {
         match self.value(name).map(|value| (&value.kind, value.at)) {
             None => Ok(None),
@@ -106,7 +106,7 @@ impl<'a> Options<'a> {
             .transpose()
     }
 
-    /// Marks options that mean nothing for the schema.
+    /// Marks options without effect on the schema as taken.
     pub(super) fn ignore(&self, names: &[&'static str]) {
         self.taken.borrow_mut().extend(names);
     }
@@ -142,7 +142,7 @@ pub(super) fn words(source: &Source, value: &Value) -> Result<Vec<String>, Synta
     }
 }
 
-/// Whether each parenthesis of an expression has its other one; strings and quoted names apart.
+/// Whether parentheses in an expression are balanced, except in strings and quoted names.
 pub(super) fn is_balanced(sql: &str) -> bool {
     let (mut depth, mut quote) = (0_usize, None);
     for letter in sql.chars() {

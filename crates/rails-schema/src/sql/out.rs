@@ -1,7 +1,6 @@
-//! SQL on the very lines on which its Ruby stands, so that what is said about it names the right
-//! line.
+//! SQL on the same lines as the Ruby source, so errors name the right line.
 
-/// A text that grows by statements.
+/// A text built from statements.
 #[derive(Debug)]
 pub(super) struct Out {
     pub(super) text: String,
@@ -16,7 +15,7 @@ impl Out {
         }
     }
 
-    /// Writes on a line, or where the text is when that is further on.
+    /// Writes on the given line, or at the end when already further on.
     pub(super) fn write(&mut self, line: usize, text: &str) {
         while self.line < line {
             self.text.push('\n');

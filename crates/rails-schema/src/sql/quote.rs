@@ -1,4 +1,4 @@
-//! Names and strings as each server reads them.
+//! Names and strings in each server's spelling.
 
 use schema::{Dialect, Product, Server};
 
@@ -38,7 +38,7 @@ impl Spelling {
         )
     }
 
-    /// A table's name, with its schema where it has one.
+    /// Quotes a table's name, with an optional schema.
     pub(crate) fn table(self, name: &str) -> String {
         let parts: Vec<String> = name.split('.').map(|part| self.name(part)).collect();
         parts.join(".")

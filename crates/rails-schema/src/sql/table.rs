@@ -1,4 +1,4 @@
-//! `create_table` with its block.
+//! `create_table` and the block.
 
 use schema::SyntaxError;
 
@@ -11,7 +11,7 @@ use super::out::Out;
 use crate::names;
 use crate::ruby::{Call, Key, Kind, Value};
 
-/// What changes a table that is there; a schema file makes tables.
+/// Calls changing an existing table, not used in schema files.
 const CHANGES: [&str; 8] = [
     "remove",
     "rename",
@@ -23,25 +23,25 @@ const CHANGES: [&str; 8] = [
     "remove_references",
 ];
 
-/// SQL with the line of its Ruby.
+/// SQL and the line of the Ruby source.
 pub(super) struct Item {
     pub(super) line: usize,
     pub(super) sql: String,
     pub(super) renamed_from: Option<String>,
 }
 
-/// A table while its block is read.
+/// A table while reading the block.
 pub(super) struct Table<'a> {
     pub(super) file: &'a File<'a>,
     pub(super) name: String,
     pub(super) columns: Vec<Item>,
-    /// Behind the columns, where SQLite wants them.
+    /// Constraints behind the columns, as required by SQLite.
     constraints: Vec<Item>,
-    /// Statements behind it.
+    /// Statements behind `CREATE TABLE`.
     pub(super) after: Vec<Item>,
 }
 
-/// Writes the statements that make a table.
+/// Writes the statements creating a table.
 pub(super) fn create<'a>(
     file: &'a File<'a>,
     call: &'a Call,
@@ -82,8 +82,7 @@ pub(super) fn create<'a>(
 const OUTSIDE: &str = "only what the block's own table does can be read here";
 
 impl<'a> Table<'a> {
-    /// Takes the options of the table, makes its primary key, and returns what stands behind the
-    /// parentheses.
+    /// Reads table options and the primary key, and returns the SQL behind the parentheses.
     fn head(
         &mut self,
         call: &'a Call,
@@ -119,7 +118,7 @@ impl<'a> Table<'a> {
         Ok(suffix)
     }
 
-    /// The key that a table has without saying so, or the one that it says.
+    /// Reads the primary key, explicit or implicit.
     fn primary_key(
         &mut self,
         call: &'a Call,
@@ -343,7 +342,7 @@ impl<'a> Table<'a> {
         });
     }
 
-    /// An index: MySQL takes it with its table, others behind it.
+    /// Adds an index: on MySQL inside `CREATE TABLE`, elsewhere behind.
     pub(super) fn index(&mut self, line: usize, written: index::Written) {
         match self.file.spelling.is_mysql() {
             true => self.constraint_item(line, written.inside),

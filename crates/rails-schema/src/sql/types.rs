@@ -61,7 +61,7 @@ impl Asked {
         })
     }
 
-    /// The type in SQL, or what is wrong with it.
+    /// Returns the type in SQL, or the reason for refusing one.
     pub(super) fn sql(&self, spelling: Spelling) -> Result<String, String> {
         let base = match spelling {
             _ if spelling.is_mysql() => self.mysql()?,

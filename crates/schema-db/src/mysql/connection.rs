@@ -10,11 +10,11 @@ use super::{MysqlAddress, OLDEST_MARIADB, OLDEST_MYSQL, error};
 use crate::tls::TlsMode;
 use crate::{DbError, DbErrorKind};
 
-/// Without it a server whose default is lenient turns a `NULL` into 0 for `NOT NULL`, and cuts what
-/// is too long, without an error.
+/// Sets strict mode. Without it a lenient server turns a `NULL` into 0 for `NOT NULL`, and
+/// truncates long values, without an error.
 const STRICT: &str =
     "SET SESSION sql_mode = CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')";
-/// Longest name that `GET_LOCK` takes.
+/// Maximum length of a name for `GET_LOCK`.
 const LOCK_NAME_MAX: usize = 64;
 
 pub(super) fn open(address: &MysqlAddress) -> Result<Conn, DbError> {
@@ -52,7 +52,7 @@ pub(super) fn open_first(address: &mut MysqlAddress) -> Result<Conn, DbError> {
     Ok(connection)
 }
 
-/// With TLS where it is asked for; where it is only preferred, without it when the server or the
+/// Connects with TLS where required. Where TLS is only preferred, falls back when the server or the
 /// handshake fails.
 fn connected(address: &MysqlAddress) -> Result<Conn, ::mysql::Error> {
     let settings = address.tls.mysql().filter(|_| address.socket.is_none());
@@ -104,7 +104,8 @@ pub(super) fn describe(connection: &mut Conn, address: &MysqlAddress) -> Result<
     })
 }
 
-/// `5.5.5-10.11.14-MariaDB-log` is 10.11.14: old clients had to be told a version they knew.
+/// Parses a version banner: `5.5.5-10.11.14-MariaDB-log` is 10.11.14, since old clients accept only
+/// a known version.
 fn version(banner: &str) -> Version {
     let banner = banner.strip_prefix("5.5.5-").unwrap_or(banner);
     let mut parts = banner
@@ -114,7 +115,7 @@ fn version(banner: &str) -> Version {
     Version(next(), next(), next())
 }
 
-/// Takes the server's advisory lock for this database.
+/// Takes the server's advisory lock of the database.
 pub(super) fn lock(
     connection: &mut Conn,
     address: &MysqlAddress,

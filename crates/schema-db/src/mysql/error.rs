@@ -24,8 +24,8 @@ pub(super) fn connecting(error: Error, address: &MysqlAddress) -> DbError {
     }
 }
 
-/// Whether the connection may have failed for TLS: not where nobody answered, or where the server
-/// said what it minds.
+/// Whether a failed connection may be due to TLS. An unreachable server, or an error message from
+/// the server, has another cause.
 pub(super) fn may_be_tls(error: &Error) -> bool {
     match error {
         Error::DriverError(DriverError::CouldNotConnect(_)) | Error::MySqlError(_) => false,

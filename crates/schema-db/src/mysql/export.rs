@@ -15,14 +15,14 @@ use schema::{Product, Server};
 use super::{MysqlAddress, connection, error};
 use crate::{DbError, DbErrorKind};
 
-/// Connections that read at the same time: servers take many more, and more than this gave nothing
-/// on two cores.
+/// Number of connections reading in parallel. Servers accept many more, and more gave no gain on
+/// two cores.
 pub(super) const READERS: usize = 4;
 
 /// How often the catalogue may change under the reader.
 const ATTEMPTS: usize = 5;
 
-/// Fewer objects than this are read over one connection; opening another costs more.
+/// Minimum of objects per reading connection; opening another costs more than reading fewer.
 const OBJECTS_PER_READER: usize = 25;
 
 /// Settings of the reading session: everything is shown, quoted, and in UTF-8.
@@ -43,7 +43,7 @@ enum Kind {
 struct Object {
     kind: Kind,
     name: String,
-    /// Which of its table's triggers for the same event it is; 0 for what is none.
+    /// Position among the table's triggers for the same event; 0 for other objects.
     order: u32,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn export(
     })
 }
 
-/// Executes the statements in a database of their own, where events do nothing, and reads that.
+/// Executes the statements in a scratch database, with events disabled, and reads the result.
 pub(super) fn read_back(
     address: &MysqlAddress,
     server: &Server,
@@ -111,7 +111,7 @@ pub(super) fn read_back(
     read
 }
 
-/// Databases of runs that were killed: older than making one takes, and nobody holds their lock.
+/// Databases left by killed runs: older than any creation takes, and without a held lock.
 const LEFT: &str = "
     SELECT SCHEMA_NAME FROM information_schema.SCHEMATA
     WHERE SCHEMA_NAME REGEXP '^hakaru_readback_[0-9]+_'
@@ -204,7 +204,8 @@ fn fingerprint(connection: &mut Conn, server: &Server) -> Result<String, DbError
     Ok(all)
 }
 
-/// In the order in which an empty server takes them, by name within a kind, triggers as they run.
+/// Objects in an order accepted by an empty server: by name within a kind, triggers in execution
+/// order.
 fn objects(connection: &mut Conn) -> Result<Vec<Object>, DbError> {
     let sql = "SELECT TABLE_NAME, TABLE_TYPE, 0 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
         UNION ALL SELECT TRIGGER_NAME, 'TRIGGER', ACTION_ORDER FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()
@@ -234,7 +235,7 @@ fn objects(connection: &mut Conn) -> Result<Vec<Object>, DbError> {
     Ok(objects)
 }
 
-/// Definitions with the objects' places in the list; `None` for an object that went away meanwhile.
+/// Definitions with the objects' indices; `None` for an object dropped meanwhile.
 type Numbered = Vec<(usize, Option<String>)>;
 
 /// `None` when an object went away meanwhile.
@@ -320,12 +321,13 @@ fn definition(connection: &mut Conn, object: &Object) -> Result<Option<String>, 
     })
 }
 
-/// No such table, trigger, event, routine: it was there a moment ago.
+/// Whether an error code means a table, trigger, event or routine dropped meanwhile.
 fn gone(code: u16) -> bool {
     matches!(code, 1146 | 1360 | 1539 | 1305 | 4091)
 }
 
-/// As text that the reader takes: bodies hold `;`, so they stand between other delimiters.
+/// Script of all definitions for the reader, with other delimiters around bodies, since bodies
+/// contain `;`.
 fn script(objects: &[Object], texts: &[String]) -> String {
     let mut script = String::with_capacity(texts.iter().map(|text| text.len() + 4).sum());
     for (object, text) in objects.iter().zip(texts) {

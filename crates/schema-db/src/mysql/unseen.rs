@@ -16,12 +16,12 @@ const PRIVILEGES: &str = "
     FROM information_schema.COLUMN_PRIVILEGES
     WHERE TABLE_SCHEMA = DATABASE() AND REPLACE(GRANTEE, '''', '') <> CURRENT_USER()";
 
-/// MariaDB's packages are listed among its routines.
+/// Query for MariaDB's packages, listed among routines.
 const ROUTINES: &str = "
     SELECT LOWER(ROUTINE_TYPE), ROUTINE_NAME FROM information_schema.ROUTINES
     WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_TYPE NOT IN ('PROCEDURE', 'FUNCTION')";
 
-/// Tables of kinds that are not read.
+/// Query for tables of kinds not read.
 const TABLES: &str = "
     SELECT LOWER(TABLE_TYPE), TABLE_NAME FROM information_schema.TABLES
     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE NOT LIKE '%TABLE'

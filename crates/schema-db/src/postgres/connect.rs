@@ -14,7 +14,7 @@ use crate::tls::postgres::Connector;
 use crate::tls::{Tls, TlsMode};
 use crate::{DbError, DbErrorKind};
 
-/// Older servers lack catalogue columns that the export reads.
+/// Oldest supported version. Older servers lack catalogue columns read by the export.
 const OLDEST: Version = Version(14, 0, 0);
 /// How long a server may take to answer the first time.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -31,11 +31,11 @@ pub struct PostgresAddress {
     pub port: Option<u16>,
     /// Role to log in as.
     pub user: Option<String>,
-    /// Its password.
+    /// Password of the user.
     pub password: Option<String>,
     /// Database.
     pub dbname: Option<String>,
-    /// Whether and how to speak TLS; what it does not say is taken from `url`.
+    /// TLS settings; missing ones are taken from `url`.
     pub tls: Tls,
 }
 
@@ -83,7 +83,8 @@ pub fn connect(address: &PostgresAddress) -> Result<Postgres, DbError> {
     })
 }
 
-/// With TLS where it is asked for; where it is only preferred, without it when the handshake fails.
+/// Connects with TLS where required. Where TLS is only preferred, falls back when the handshake
+/// fails.
 fn client(address: &PostgresAddress) -> Result<Client, DbError> {
     let (url, from_url) = match &address.url {
         Some(url) => without_tls(url).map_err(unsupported)?,
@@ -119,13 +120,12 @@ fn unsupported(message: String) -> DbError {
     }
 }
 
-/// The driver has no words for its kinds of errors but those it prints.
+/// Whether an error is about TLS. The driver distinguishes kinds of errors only by text.
 fn is_tls(error: &Error) -> bool {
     error.to_string().contains("TLS")
 }
 
-/// The address without libpq's settings of TLS, of which the driver knows only some, and those
-/// settings.
+/// Splits libpq's TLS settings, only some of which the driver accepts, from the address.
 fn without_tls(url: &str) -> Result<(String, Tls), String> {
     let mut tls = Tls::default();
     let mut kept = Vec::new();
@@ -184,8 +184,7 @@ fn config(address: &PostgresAddress, url: &str) -> Result<Config, DbError> {
     Ok(config)
 }
 
-/// A host that is given beside a URL replaces the URL's, which the client's own type cannot do by
-/// itself: it would try both.
+/// Sets a host given beside a URL, replacing the URL's: the driver itself would try both.
 fn set_host(config: &mut Config, address: &PostgresAddress) {
     if address.host.is_none() && address.port.is_none() && !config.get_hosts().is_empty() {
         return;

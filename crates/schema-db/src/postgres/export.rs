@@ -12,9 +12,8 @@ use ::postgres::{Client, Statement};
 use super::connect;
 use crate::DbError;
 
-/// One snapshot, names with their schemas, and no plans that suit other catalogues: the server
-/// knows nothing of the size of a `WITH`, so that it would compare each row of one with each of
-/// another, or compile what is executed once.
+/// Starts a snapshot with qualified names, and without unsuitable plans: the server has no size
+/// estimate for a `WITH`, and would join by nested loops, or compile a query executed once.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; \
     SET LOCAL jit = off; SET LOCAL enable_nestloop = off";
 
@@ -149,7 +148,8 @@ const PARTS: &str = "
     JOIN pg_attribute ON attrelid = refobjid AND attnum = refobjsubid
     WHERE d.classid = 'pg_class'::regclass AND refobjsubid > 0 AND deptype = 'a'";
 
-/// An index of a partitioned table brings those of its partitions, which `ON ONLY` would leave out.
+/// Query for index definitions without `ON ONLY`, so the one of a partitioned table includes the
+/// partitions' indexes.
 const INDEXES: &str = "
     SELECT regexp_replace(pg_get_indexdef(i.indexrelid), '^(CREATE (UNIQUE )?INDEX .*?) ON ONLY ', '\\1 ON ')
     FROM pg_index i JOIN relation r ON r.oid = indexrelid JOIN relation t ON t.oid = indrelid

@@ -1,19 +1,19 @@
-//! What the server makes of a schema: in a database of its own that is dropped again.
+//! The server's normal form of a schema, read from a temporary database.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Postgres, PostgresAddress, connect};
 use crate::{Database, DbError};
 
-/// Databases of runs that were killed: older than any run waits for a schema to be stored, and
-/// nobody is in them.
+/// Databases left by killed runs: older than any run waits for a schema to be stored, and without
+/// connections.
 const LEFT: &str = "
     SELECT datname FROM pg_database d
     WHERE datname ~ '^hakaru_readback_[0-9]+_' AND split_part(datname, '_', 3)::numeric < extract(epoch FROM now()) - 600
         AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datid = d.oid)";
 
-/// Makes the database, executes, reads, drops; and drops what runs have left that were killed
-/// meanwhile.
+/// Creates a database, executes the statements, reads the schema, and drops the database; drops
+/// databases left by killed runs too.
 pub(super) fn read_back(postgres: &mut Postgres, statements: &[String]) -> Result<String, DbError> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     // Relaxed: only the uniqueness of the number matters.

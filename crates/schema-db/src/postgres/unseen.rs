@@ -94,7 +94,7 @@ const QUERY: &str = "
     WHERE NOT EXISTS (SELECT FROM ours_only e WHERE e.classid = found.classid AND e.objid = found.objid)
     ORDER BY kind, name";
 
-/// Asks for all of it in one snapshot.
+/// Queries all kinds in one snapshot.
 pub(super) fn unseen(client: &mut Client) -> Result<Vec<Unseen>, DbError> {
     let failed = |error| connect::failed(&error, Some("the list of what is not compared"));
     client.batch_execute(export::BEGIN).map_err(failed)?;

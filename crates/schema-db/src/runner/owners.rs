@@ -1,12 +1,12 @@
-//! What is made again belongs to whoever makes it, and anybody may reach what the server opens by
-//! itself: so it is given back to its owner, with the privileges that it had.
+//! Owners and privileges of recreated objects. A new object belongs to the creating role, with the
+//! server's default privileges, so the former owner and privileges are restored.
 
 use schema::{Dialect, Hazard, Object, Plan, Statement, Verb};
 
 use crate::{Database, DbError};
 
-/// Views that are not this user's, or that everybody may reach: the name as plans show it, the kind
-/// and the name as SQL, and what gives back what the view had.
+/// Query for views with another owner or public access: the name in plans, kind and name as SQL,
+/// and the statements restoring owner and privileges.
 const VIEWS: &str = "
     SELECT CASE WHEN nspname = current_schema() THEN relname ELSE nspname || '.' || relname END, action
     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace, LATERAL (
@@ -18,8 +18,8 @@ const VIEWS: &str = "
         WHERE pg_get_userbyid(relowner) <> current_user
     ) AS actions WHERE relkind IN ('v', 'm') ORDER BY 1, step, action";
 
-/// The same of one function; `{old}` is the function as it is, `{new}` what it is called
-/// afterwards.
+/// Query for the statements restoring a function; `{old}` is the existing function, `{new}` the
+/// function afterwards.
 const FUNCTION: &str = "
     SELECT action FROM pg_proc p, LATERAL (
         SELECT 1 AS step, 'REVOKE ALL ON ROUTINE {new} FROM PUBLIC' AS action WHERE proacl IS NOT NULL
@@ -33,7 +33,7 @@ const FUNCTION: &str = "
         WHERE pg_get_userbyid(proowner) <> current_user
     ) AS actions WHERE p.oid = to_regprocedure('{old}') ORDER BY step, action";
 
-/// Adds what gives views and functions back that the plan drops to make them again.
+/// Adds the statements restoring owner and privileges of recreated views and functions.
 pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<(), DbError> {
     let goes = |statement: &Statement| statement.verb == Verb::Aside;
     if database.server().dialect() != Dialect::Postgres || !plan.statements.iter().any(goes) {
@@ -80,7 +80,7 @@ pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<
     Ok(())
 }
 
-/// What the function has that `gone` drops, for the one that plans show as `name`.
+/// Statements restoring the function dropped by `gone`, for the one shown in plans as `name`.
 fn of_function(
     gone: &Statement,
     name: &str,

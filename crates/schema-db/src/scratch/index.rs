@@ -1,16 +1,16 @@
-//! One index that is created and taken back.
+//! One index, created and dropped again.
 
 use schema::Product;
 
 use super::has_backticks;
 use crate::{Database, DbError};
 
-/// An index by the names of its statement.
+/// An index, named as in a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
-    /// Its name.
+    /// Name of the index.
     pub name: String,
-    /// Its table.
+    /// Name of the table.
     pub table: String,
 }
 
@@ -39,7 +39,7 @@ impl Index {
             .then_some(Index { name: word, table })
     }
 
-    /// Whether it is there.
+    /// Whether the index exists.
     ///
     /// # Errors
     /// Whatever the server says.
@@ -60,7 +60,7 @@ impl Index {
         Ok(!database.query(&sql)?.is_empty())
     }
 
-    /// The statement that drops it.
+    /// Returns the statement dropping the index.
     pub fn drop_statement(&self, product: Product) -> String {
         if has_backticks(product) {
             let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));

@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 
 use crate::{DbError, DbErrorKind};
 
-/// A statement that failed.
+/// The error for a failed statement.
 pub(super) fn refused(error: &rusqlite::Error, sql: &str) -> DbError {
     DbError {
         kind: kind(error).unwrap_or(DbErrorKind::Refused),
@@ -16,7 +16,7 @@ pub(super) fn refused(error: &rusqlite::Error, sql: &str) -> DbError {
     }
 }
 
-/// A file that cannot be used.
+/// The error for an unusable file.
 pub(super) fn opening(path: &Path, error: &rusqlite::Error) -> DbError {
     DbError {
         kind: kind(error).unwrap_or(DbErrorKind::Unreachable),
@@ -25,7 +25,7 @@ pub(super) fn opening(path: &Path, error: &rusqlite::Error) -> DbError {
     }
 }
 
-/// Somebody else is at work on this file.
+/// The error for a file locked by another run.
 pub(super) fn other_runner(path: &Path, patience: Duration) -> DbError {
     DbError {
         kind: DbErrorKind::Locked,
@@ -60,7 +60,7 @@ fn is_failed_write(error: &rusqlite::Error) -> bool {
     detail.is_some_and(|detail| detail.extended_code == rusqlite::ffi::SQLITE_IOERR_WRITE)
 }
 
-/// The message without the statement, which stands beside it.
+/// The message without the statement, which is separate.
 fn words(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),

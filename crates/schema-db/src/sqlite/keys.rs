@@ -1,16 +1,16 @@
-//! Rows that refer to rows that do not exist.
+//! Rows with references to missing rows.
 
 use rusqlite::Connection;
 
 use super::run;
 use crate::DbError;
 
-/// Before a plan's first statement foreign keys are switched off, so that is where counting starts.
+/// Whether a statement disables foreign keys: the first of a plan, so counting starts there.
 pub(super) fn is_switch(sql: &str) -> bool {
     pragma(sql).is_some_and(|words| words == "foreign_keys=off")
 }
 
-/// The last statement of a plan that rebuilds a table.
+/// Whether a statement is the foreign key check, the last of a plan with a rebuild.
 pub(super) fn is_check(sql: &str) -> bool {
     pragma(sql).is_some_and(|words| words == "foreign_key_check")
 }
@@ -24,11 +24,11 @@ fn pragma(sql: &str) -> Option<String> {
     })
 }
 
-/// How many there are, by the table that refers.
+/// Number of violations by referencing table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Violations {
     rows: Vec<(String, usize)>,
-    /// Tables whose keys refer to something that is no key, with SQLite's words.
+    /// Errors of SQLite about foreign keys referencing something other than a key.
     mismatches: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl Violations {
         Ok(found)
     }
 
-    /// What is worse than it was.
+    /// Message about an increase over `before`.
     pub(super) fn complaint(&self, before: &Violations) -> Option<String> {
         if self.mismatches.len() > before.mismatches.len() {
             let new = |message: &&String| !before.mismatches.contains(message);

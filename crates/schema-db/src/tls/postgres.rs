@@ -1,7 +1,7 @@
-//! The stream that PostgreSQL's driver speaks through, secured.
+//! The TLS stream of PostgreSQL's driver.
 //!
-//! Channel binding (`SCRAM-SHA-256-PLUS`) is not offered: servers ask for it nowhere, and who wants
-//! to be sure of the server has its certificate checked.
+//! Channel binding (`SCRAM-SHA-256-PLUS`) is not offered: no server requires it, and checking the
+//! server's certificate serves the same purpose.
 
 use std::future::Future;
 use std::io;
@@ -44,7 +44,7 @@ impl MakeTlsConnect<Socket> for Connector {
     }
 }
 
-/// One handshake that has not begun.
+/// A handshake not yet begun.
 pub(crate) struct Handshake {
     connector: TlsConnector,
     name: ServerName<'static>,

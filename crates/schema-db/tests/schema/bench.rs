@@ -7,7 +7,7 @@ use schema_db::Database;
 
 /// Makes databases of one server.
 pub trait Bench {
-    /// A new, empty database; it goes when the value is dropped.
+    /// A new, empty database, dropped with the value.
     fn empty(&self) -> Box<dyn Scratch + '_>;
 }
 
@@ -16,13 +16,13 @@ pub trait Scratch {
     /// The connection.
     fn database(&mut self) -> &mut dyn Database;
 
-    /// Whether the server says how it would store a text that it does not recognise again.
+    /// Whether the server can be asked for the stored form of a schema.
     fn can_be_asked(&self) -> bool {
         false
     }
 
-    /// The catalogue in words that do not come from the schema engine, in an order that is the same
-    /// for equal ones.
+    /// The catalogue, described independently of the schema engine, in an order equal for equal
+    /// schemas.
     fn catalogue(&mut self) -> Vec<String>;
 }
 
@@ -158,7 +158,7 @@ pub fn reach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
     }
 }
 
-/// Asks the server how it would store a schema, as the program does where a server is at hand.
+/// Asks the server for the stored form of a schema, like the program with a server at hand.
 pub fn ask(scratch: &mut dyn Scratch, desired: &mut Schema) -> Result<(), String> {
     let database = scratch.database();
     let stored = database
@@ -169,7 +169,7 @@ pub fn ask(scratch: &mut dyn Scratch, desired: &mut Schema) -> Result<(), String
     Ok(())
 }
 
-/// Executes statements, in a transaction where that helps.
+/// Executes statements, in a transaction where helpful.
 pub fn run<'a>(
     scratch: &mut dyn Scratch,
     statements: impl Iterator<Item = &'a str>,

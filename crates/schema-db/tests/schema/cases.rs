@@ -7,10 +7,10 @@ use crate::bench::{
     Bench, Scratch, ask, corpus, exported, load, other_corpus, reach, run, spelled,
 };
 
-/// A case that does not hold, and why.
+/// A failing case and the reason.
 pub type Exception = (&'static str, &'static str);
 
-/// Least part of the texts that must be sqldef's letter for letter.
+/// Minimum share of texts spelled exactly like sqldef's, in percent.
 const SPELLED_ALIKE_PERCENT_MIN: usize = 90;
 
 struct Case {
@@ -75,7 +75,7 @@ fn words(list: &Value) -> Vec<String> {
         .collect()
 }
 
-/// On a server: each way ends where a server would be that was given the text directly.
+/// On a server: every migration ends in the same state as applying the text directly.
 pub fn on_server(
     file: &str,
     bench: &dyn Bench,
@@ -86,7 +86,7 @@ pub fn on_server(
     judged(file, applies, exceptions, &way);
 }
 
-/// Judges each case that is no error by what a way of going through it returns.
+/// Judges each non-error case by the result of `way`.
 fn judged(
     file: &str,
     applies: &dyn Fn(&Value) -> bool,
@@ -121,8 +121,8 @@ pub fn there_and_back(bench: &dyn Bench, current: &str, desired: &str) -> Result
     Ok(())
 }
 
-/// On a server: sqldef's order and spelling, there and back, are what the server takes, and nothing
-/// is left to do after it.
+/// On a server: sqldef's order and spelling, in both directions, are accepted, and nothing is left
+/// to do afterwards.
 pub fn on_server_as_sqldef(
     file: &str,
     bench: &dyn Bench,

@@ -2,7 +2,7 @@
 
 use schema_db::Database;
 
-/// Removes what a run left long ago, and nothing that one may be using.
+/// Removes old leftovers of a run, and nothing possibly in use.
 pub fn is_removed(database: &mut dyn Database, databases: &str) {
     let (old, new) = (
         "hakaru_readback_1000_1_0",

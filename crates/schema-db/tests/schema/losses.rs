@@ -1,10 +1,10 @@
-//! Changes that take values away, or make others of them: nothing of it happens without a yes.
+//! Changes with losses or conversions of values: nothing happens without permission.
 
 use crate::bench::{self, Bench};
 
-/// A table with rows, and the schema that is wanted.
+/// A table with rows, and the wanted schema.
 pub struct Change {
-    /// Makes the table `t` and its rows.
+    /// Statements creating the table `t` with rows.
     pub made: &'static [&'static str],
     pub wanted: &'static str,
     /// What has to be the same afterwards.

@@ -1,4 +1,4 @@
-//! MySQL and MariaDB: the servers that tests run on, each with the cases that are meant for it.
+//! MySQL and MariaDB: the servers used by tests, with the applicable cases.
 
 mod features;
 mod kinds;
@@ -19,7 +19,7 @@ use crate::real;
 
 const FILE: &str = "cases-mysql.json";
 
-/// What cases call the database that they are in.
+/// Name of the own database in the cases.
 const CASE_DATABASE: &str = "mysqldef_test";
 
 struct OnServer {
@@ -46,7 +46,7 @@ impl OnServer {
     }
 }
 
-/// A database whose texts call it by the cases' name.
+/// A database called by the cases' name in texts.
 struct InDatabase {
     inner: Mysql,
     server: Server,
@@ -127,7 +127,7 @@ impl Database for InDatabase {
     }
 }
 
-/// Without names that servers make and number.
+/// Catalogue queries, without names generated and numbered by servers.
 const QUERIES: [&str; 8] = [
     "SELECT 'table', TABLE_NAME, TABLE_TYPE, ENGINE, TABLE_COLLATION, TABLE_COMMENT, CREATE_OPTIONS \
      FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()",
@@ -199,7 +199,7 @@ fn is_for(case: &Value, product: Product) -> bool {
 
 const TIDB: &str = "TiDB's own syntax, which no server here has";
 
-/// Cases that no server here can take, or that want the catalogue to stay as it is.
+/// Cases not accepted by any server here, or relying on an unchanged catalogue.
 const OF_OTHERS: [Exception; 5] = [
     (
         "tests_constraints/CheckDuplicateValuesInOrChain",
@@ -390,8 +390,8 @@ fn features_on_mysql() {
     features_on("HAKARU_TEST_MYSQL_URL", Product::Mysql);
 }
 
-/// As the server is set where old applications need it: a `NULL` becomes 0, and what is too long is
-/// cut, with a warning.
+/// A server set leniently for old applications: a `NULL` becomes 0, and long values are truncated,
+/// with a warning.
 #[test]
 fn a_lenient_server_loses_no_value() {
     for variable in ["HAKARU_TEST_MARIADB_URL", "HAKARU_TEST_MYSQL_URL"] {
@@ -451,7 +451,7 @@ fn rows_are_not_lost_without_a_yes() {
     crate::losses::check(&bench, &CHANGES[..2]);
 }
 
-/// A column that loses its values, one that may, and what keeps all of them.
+/// One column loses values, one may, and another keeps all.
 #[test]
 fn to_allow_one_loss_allows_no_other_and_needs_none() {
     for variable in ["HAKARU_TEST_MARIADB118_URL", "HAKARU_TEST_MYSQL_URL"] {

@@ -1,5 +1,4 @@
-//! Random pairs of schemas: from the first to the second, which must be reached with the rows that
-//! both have room for.
+//! Random pairs of schemas: the second is reached from the first, with all rows valid in both.
 
 use std::ops::Range;
 
@@ -7,14 +6,13 @@ use schema_db::Database;
 
 use crate::bench::{Bench, Scratch, approach, reach};
 
-/// Pairs of a dialect that every test run tries; `HAKARU_SCHEMA_PAIRS` sets others for a long run
-/// ([`seeds`]).
+/// Pairs of a dialect per test run; `HAKARU_SCHEMA_PAIRS` sets others for a long run ([`seeds`]).
 const PAIRS: u64 = 40;
 
 /// Rows in each table before the change.
 pub const ROWS: usize = 3;
 
-/// Failures after which a long run ends: more of them say the same.
+/// Number of failures ending a long run; more would add no information.
 const FAILURES_MAX: usize = 10;
 
 /// What a generator makes of a seed.
@@ -24,7 +22,7 @@ pub struct Pair {
     pub from: String,
     /// Statements of the second.
     pub to: String,
-    /// Statements that fill the first.
+    /// Statements inserting rows into the first schema.
     pub rows: Vec<String>,
     /// Queries whose answers must be the same before and after.
     pub survivors: Vec<String>,
@@ -32,7 +30,7 @@ pub struct Pair {
     pub everything: Vec<String>,
 }
 
-/// A table as far as its rows are concerned. Names are SQL.
+/// Name and columns of a table with rows. Names are SQL.
 pub struct Filled {
     /// The table's name.
     pub name: String,
@@ -41,8 +39,8 @@ pub struct Filled {
 }
 
 impl Filled {
-    /// Of a table's name and its columns', each with whether it is computed; `quoted` is the
-    /// dialect's way to write a name.
+    /// Collects a table's name and columns, each column with a flag for computed ones. `quoted` is
+    /// the dialect's quoting of names.
     pub fn new<'a>(
         quoted: fn(&str) -> String,
         name: &str,
@@ -58,9 +56,9 @@ impl Filled {
 }
 
 impl Pair {
-    /// Rows that all tables of the first schema get, and queries for what both schemas have room
-    /// for. `value` is a row's number as a value that every type takes; `shown` is a column as it
-    /// says the same before and after a change of its type.
+    /// Rows for all tables of the first schema, and queries for everything valid in both. `value`
+    /// is a row's number as a value of any type; `shown` prints a column equally before and after a
+    /// change of type.
     pub fn new(
         (from, to): (String, String),
         (before, after): (&[Filled], &[Filled]),
@@ -114,7 +112,7 @@ fn insert(table: &Filled, value: &str) -> String {
     )
 }
 
-/// `500` asks for so many pairs, `17..20` for those of certain seeds.
+/// Seeds: `500` is a number of pairs, `17..20` a range.
 fn seeds() -> Range<u64> {
     let Ok(asked) = std::env::var("HAKARU_SCHEMA_PAIRS") else {
         return 0..PAIRS;
@@ -123,8 +121,8 @@ fn seeds() -> Range<u64> {
     first.parse().unwrap()..end.parse().unwrap()
 }
 
-/// Tries as many pairs as asked for; those that fail are told with their seeds. The servers of a
-/// dialect share the seeds: this one is number `share.0` of `share.1`.
+/// Tests the requested pairs and reports failures with seeds. The servers of a dialect share the
+/// seeds: `share` is the number of the server and the number of servers.
 pub fn run(bench: &dyn Bench, share: (u64, u64), generate: &dyn Fn(u64) -> Pair) {
     let seeds = seeds();
     let mut failed = Vec::new();
@@ -164,7 +162,7 @@ fn one(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {
     Ok(())
 }
 
-/// A database with the first schema and its rows.
+/// A database with the first schema and all rows.
 fn filled<'a>(bench: &'a dyn Bench, pair: &Pair) -> Result<Box<dyn Scratch + 'a>, String> {
     let mut scratch = bench.empty();
     reach(&mut *scratch, &pair.from)?;
@@ -175,7 +173,7 @@ fn filled<'a>(bench: &'a dyn Bench, pair: &Pair) -> Result<Box<dyn Scratch + 'a>
     Ok(scratch)
 }
 
-/// What is done without a yes succeeds, and leaves every row and every stored value as it is.
+/// A plan without permissions succeeds, and preserves every row and every stored value.
 fn keeps_everything(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {
     let mut scratch = filled(bench, pair)?;
     let before = answers(&mut *scratch, &pair.everything)?;

@@ -21,7 +21,7 @@ use crate::cases::{self, Exception};
 
 const FILE: &str = "cases-postgres.json";
 
-/// Roles that the cases speak of.
+/// Roles named in the cases.
 const ROLES: [&str; 7] = [
     "psqldef_user",
     "readonly_user",
@@ -32,20 +32,19 @@ const ROLES: [&str; 7] = [
     "user3",
 ];
 
-/// A server's databases, all with names of this process.
+/// Databases of a server, with names unique to the process.
 struct Databases {
     url: String,
-    /// The schema that names without one mean; `None` for `public`.
+    /// Schema of unqualified names; `None` for `public`.
     default_schema: Option<&'static str>,
-    /// Databases that are free again, emptied when they are taken: making one, and connecting,
-    /// takes longer than that.
+    /// Free databases, emptied before reuse: creating a database, and connecting, takes longer.
     free: RefCell<Vec<(String, Postgres)>>,
 }
 
 struct OneDatabase<'a> {
     bench: &'a Databases,
     name: String,
-    /// `None` while it is given back.
+    /// `None` while being returned.
     database: Option<Postgres>,
 }
 
@@ -131,7 +130,7 @@ impl Bench for Databases {
     }
 }
 
-/// Drops everything that a test may have made.
+/// Drops everything possibly created by a test.
 fn clean(database: &mut Postgres, default_schema: Option<&str>) {
     // A test may have failed within a transaction.
     database.execute("ROLLBACK").unwrap();
@@ -196,7 +195,7 @@ fn in_foo(case: &Value) -> bool {
     is_for_us(case) && !case["user"].is_null()
 }
 
-/// Cases that no server here takes, or that end elsewhere.
+/// Cases not accepted by any server here, or with another result.
 const NOT_REACHED: [Exception; 4] = [
     (
         "tests_aurora_dsql/CreateIndexAsyncWithWhere",
@@ -285,7 +284,7 @@ fn every_case(variable: &str) {
     cases::on_server(FILE, &Databases::new(variable, Some("foo")), &in_foo, &[]);
 }
 
-/// Beside those that are not reached in our own order either.
+/// Exceptions in addition to the ones in Hakaru's own order.
 const NOT_IN_SQLDEFS_ORDER: [Exception; 2] = [
     (
         "tests_indices/CreateUniqueIndexWithConcurrentlyConfig",

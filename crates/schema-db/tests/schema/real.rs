@@ -5,7 +5,7 @@ use schema::{NoteKind, PlanOptions, Server, Source};
 
 use crate::bench::{Bench, corpus, reach};
 
-/// Largest part of a file's statements that may stay opaque, in percent.
+/// Maximum share of opaque statements in a file, in percent.
 const OPAQUE_PERCENT_MAX: usize = 1;
 
 /// Checks every file whose name begins so.

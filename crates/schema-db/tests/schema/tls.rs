@@ -10,10 +10,10 @@ use schema_db::mysql::{Mysql, MysqlAddress};
 use schema_db::postgres::{Postgres, PostgresAddress};
 use schema_db::{Database, DbError};
 
-/// PostgreSQL reads its settings again when it finds the time.
+/// Longest wait for PostgreSQL to reload settings, which happens asynchronously.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A host that no test server is.
+/// A host name not used by any test server.
 const ELSEWHERE: &str = "elsewhere.example";
 
 /// Who signs.
@@ -23,7 +23,7 @@ struct Authority {
     folder: tempfile::TempDir,
 }
 
-/// A certificate and its key in PEM form.
+/// A certificate and a key in PEM form.
 struct Signed {
     certificate: String,
     key: String,
@@ -44,7 +44,7 @@ impl Authority {
         }
     }
 
-    /// The file that clients trust.
+    /// The file trusted by clients.
     fn file(&self) -> PathBuf {
         self.folder.path().join("ca.pem")
     }
@@ -79,7 +79,7 @@ fn postgres(variable: &str, settings: &str) -> Result<Postgres, DbError> {
     })
 }
 
-/// The first value that a query answers.
+/// Returns the first value of a query.
 fn ask(database: &mut dyn Database, sql: &str) -> String {
     let mut rows = database.query(sql).unwrap();
     rows.remove(0).pop().flatten().unwrap_or_default()
@@ -97,8 +97,8 @@ fn refused<T>(connected: Result<T, DbError>, words: &str) {
     assert!(error.message.contains(words), "{error:?}");
 }
 
-/// MySQL reads the files that it is told; they are written by itself, since it may see other
-/// folders than we do.
+/// Installs a certificate on MySQL. The server writes the files itself, since its folders may not
+/// be visible here.
 fn certify_mysql(admin: &mut Mysql, signed: &Signed, host: &str) {
     let folder = ask(admin, "SELECT @@datadir");
     for (name, text) in [("cert", &signed.certificate), ("key", &signed.key)] {
@@ -149,7 +149,8 @@ fn mariadb_is_spoken_to_with_what_it_has() {
     refused(mysql(OLDER, "ssl-mode=REQUIRED"), "speaks no TLS");
 }
 
-/// PostgreSQL takes a key only from a file of its own that nobody else may read.
+/// Installs a certificate on PostgreSQL. The key must be in a file owned by the server and
+/// unreadable for others.
 fn certify_postgres(admin: &mut Postgres, signed: &Signed, host: &str) {
     let folder = PathBuf::from(ask(admin, "SHOW data_directory"));
     let owner = fs::metadata(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Indexes that another index or key makes needless.
+//! Indexes made redundant by another index or key.
 
 use schema::outline::{Index, Table};
 
@@ -60,7 +60,7 @@ fn of_table(subject: &Subject<'_>, table: &Table) -> Vec<Lint> {
     lints
 }
 
-/// The primary key or a unique constraint that does the same.
+/// Name of a primary key or unique constraint equivalent to the index.
 fn key(table: &Table, index: &Index) -> Option<String> {
     let is_plain = |index: &Index| {
         let is_plain = index.items.iter().all(|item| {

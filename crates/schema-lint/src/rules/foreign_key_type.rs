@@ -1,4 +1,4 @@
-//! Foreign keys of another type than what they refer to.
+//! Foreign keys with a type other than the referenced column's.
 
 use schema::outline::{Column, ForeignKey, Table};
 

@@ -1,12 +1,12 @@
-//! Primary keys that run out of numbers.
+//! Primary keys close to the largest number.
 
 use super::Rule;
 use crate::{Lint, Severity, Subject};
 
-/// Numbers that a 4-byte integer counts to.
+/// Largest number of a 4-byte integer.
 const LARGEST: u64 = 2_147_483_647;
 
-/// From this share of the numbers on it is urgent.
+/// Share of the numbers in use from which the problem is urgent.
 const URGENT_PERCENT: u64 = 50;
 
 pub(super) const RULE: Rule = Rule {

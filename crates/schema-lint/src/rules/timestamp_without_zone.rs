@@ -1,4 +1,4 @@
-//! PostgreSQL's `timestamp`, which does not say which instant it is.
+//! PostgreSQL's `timestamp`, ambiguous as an instant.
 
 use super::Rule;
 use crate::{Lint, Severity, Subject};

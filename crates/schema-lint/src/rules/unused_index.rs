@@ -1,4 +1,4 @@
-//! Indexes that the server has not read since it counts.
+//! Indexes not read by the server since counting began.
 
 use super::Rule;
 use crate::{Lint, Severity, Subject};

@@ -1,5 +1,4 @@
-//! Objects that are compared by their words, each as one statement in a form of its own for every
-//! kind.
+//! Objects compared by words, each as one statement in a fixed form per kind.
 
 /// Collations, foreign data wrappers and servers. What the catalogue calls a locale depends on the
 /// version.
@@ -121,7 +120,7 @@ pub(super) const LATE: &str = "
     WHERE NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_event_trigger'::regclass AND e.objid = t.oid)
     ORDER BY 1";
 
-/// What is said of them.
+/// Query for comments on the objects.
 pub(super) const COMMENTS: &str = "
     , said AS (SELECT classoid, objoid, description FROM pg_description WHERE objsubid = 0)
     SELECT format('COMMENT ON %s IS %L', target, description) FROM (

@@ -2,7 +2,7 @@
 
 use schema::Product;
 
-/// Servers that a pair is for, and the two texts.
+/// The servers of a pair, and the two texts.
 pub(super) struct Feature {
     pub product: Option<Product>,
     pub from: &'static str,
@@ -25,7 +25,7 @@ const fn on(product: Product, from: &'static str, to: &'static str) -> Feature {
     }
 }
 
-/// Views whose text is what servers print of them, without being asked for it.
+/// Views equal to the server's output without being read back.
 pub(super) const VIEWS: &str = "
     CREATE TABLE users (id int PRIMARY KEY, Name varchar(20), parent int, born date);
     CREATE TABLE posts (id int PRIMARY KEY, user_id int, title varchar(40), price decimal(8,2));
@@ -46,7 +46,7 @@ pub(super) const OF_THE_NEWER_MARIADB: [(&str, &str); 1] = [(
     "CREATE TABLE t (id int PRIMARY KEY, v vector(3) NOT NULL, VECTOR INDEX (v) M=8)",
 )];
 
-/// All kinds of objects that `mysqldump` writes.
+/// All kinds of objects written by `mysqldump`.
 pub(super) const DUMPED: &str = "
     CREATE TABLE p (id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, name varchar(20) COLLATE utf8mb4_bin DEFAULT 'it''s; -- no',
         at timestamp NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, data json, twice int GENERATED ALWAYS AS (hidden * 2) STORED,

@@ -1,13 +1,13 @@
-//! Each kind of object: made on the server as one would write it, exported, loaded into an empty
+//! Each kind of object: created on the server from hand-written SQL, exported, loaded into an empty
 //! database, exported again.
 
 use super::OnServer;
 use crate::bench::{self, Bench, Scratch};
 
-/// Statements that make objects of one kind, with what they need.
+/// Statements creating objects of one kind, with prerequisites.
 struct Kind {
     name: &'static str,
-    /// The only servers that have it.
+    /// Variables of the only servers with the feature.
     variables: &'static [&'static str],
     made: &'static [&'static str],
 }

@@ -1,16 +1,16 @@
-//! Random schemas of MySQL and MariaDB: few names, so that the two of a pair have much in common.
+//! Random schemas of MySQL and MariaDB, with few names and so much in common within a pair.
 
 use fastrand::Rng;
 
 use crate::pairs::{Filled, Pair};
 
-/// The first is in every schema: others refer to it.
+/// Names of tables. The first is in every schema, since others refer to it.
 const TABLES: [&str; 4] = ["alpha", "beta", "gamma", "the delta"];
 const COLUMNS: [&str; 6] = ["a", "b", "c", "d", "the e", "select"];
 
 struct Table {
     name: &'static str,
-    /// The data type of all ids in this schema.
+    /// Data type of all ids in the schema.
     id: &'static str,
     columns: Vec<Column>,
     /// Keys and checks.
@@ -160,7 +160,7 @@ fn partitions(random: &mut Rng) -> String {
     .to_owned()
 }
 
-/// A column that refers to the first table, with its foreign key.
+/// Adds a column referencing the first table, with a foreign key.
 fn refer(random: &mut Rng, table: &mut Table) {
     if random.bool() {
         return;

@@ -1,5 +1,4 @@
-//! PostgreSQL's catalogue in lines that tell equal databases from others; where a column stands in
-//! its table is left out.
+//! PostgreSQL's catalogue as lines, equal for equal databases; column positions are omitted.
 
 use schema_db::Database;
 use schema_db::postgres::Postgres;
@@ -39,7 +38,7 @@ const QUERIES: [&str; 12] = [
      WHERE c.relkind <> 'i'",
 ];
 
-/// All of it, sorted.
+/// All lines, sorted.
 pub(super) fn lines(database: &mut Postgres) -> Vec<String> {
     database.execute("SET search_path = ''").unwrap();
     let mut lines = Vec::new();

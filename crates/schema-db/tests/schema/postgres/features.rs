@@ -85,7 +85,7 @@ pub(super) const FEATURES: [(&str, &str); 16] = [
     ),
 ];
 
-/// As `pg_dump` and people write them, each of which its own database has to match.
+/// Schemas as written by `pg_dump` and people, each equal to the resulting database.
 pub(super) const STORED: [&str; 5] = [
     "CREATE FUNCTION g(int) RETURNS SETOF int LANGUAGE sql STABLE BEGIN ATOMIC SELECT $1; END;",
     "CREATE FUNCTION g() RETURNS int LANGUAGE sql SET search_path = public AS 'SELECT 1';",

@@ -7,7 +7,7 @@ use schema_db::Database;
 use super::Databases;
 use crate::bench::{self, dumped};
 
-/// Statements that make objects of one kind, with what they need, and changes of them.
+/// Statements creating and changing objects of one kind, with prerequisites.
 const KINDS: [(&str, &str); 12] = [
     (
         "procedure",
@@ -147,7 +147,7 @@ fn address(url: &str, name: &str) -> String {
     format!("{server}/{name}")
 }
 
-/// What `pg_dump` writes says all that the database has, and nothing else.
+/// `pg_dump`'s output is read completely: everything in the database, and nothing else.
 fn is_read_whole(dump: &str, database: &mut dyn Database) -> Result<(), String> {
     let server: Server = database.server().clone();
     let read = bench::load_whole(dump, &server)?;

@@ -1,4 +1,4 @@
-//! Changes that lose or change values, or numbers that were given.
+//! Changes losing or converting values or assigned numbers.
 
 use super::Databases;
 use crate::bench::{self, Bench};
@@ -110,7 +110,7 @@ const NUMBERED: &[&str] = &[
 ];
 const NEXT_IS_NEW: &str = "SELECT nextval(pg_get_serial_sequence('t', 'a')) > 2";
 
-/// A boolean is no text that a number could be read from.
+/// The text of a boolean is not readable as a number.
 #[test]
 fn a_boolean_becomes_a_number_and_one_again() {
     let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);

@@ -1,4 +1,4 @@
-//! Random schemas of PostgreSQL: few names, so that the two of a pair have much in common.
+//! Random schemas of PostgreSQL, with few names and so much in common within a pair.
 
 use fastrand::Rng;
 

@@ -1,5 +1,5 @@
-//! The corpus' files: read whole, no difference with themselves, and the same on a server that has
-//! what they need.
+//! Files of the corpus: read whole, equal to themselves, and unchanged on a server with the
+//! prerequisites.
 
 use schema::Server;
 
@@ -10,17 +10,17 @@ use crate::real::offline;
 /// A schema in one file or several.
 struct Real {
     files: &'static [&'static str],
-    /// What it needs of kinds that are kept opaque.
+    /// Prerequisites of opaque kinds.
     prelude: &'static str,
-    /// What the schema needs and does not make, of kinds that are understood.
+    /// Prerequisites of understood kinds, missing in the file.
     head: &'static str,
-    /// The schema that names without one mean.
+    /// Schema of unqualified names.
     schema: Option<&'static str>,
-    /// Why no server here takes it.
+    /// Reason for being refused by all servers here.
     lacks: Option<&'static str>,
 }
 
-/// How statements begin of kinds that are kept as they are, and of what every database has anyway.
+/// First words of statements of opaque kinds, and on objects present in every database.
 const KEPT: [&str; 7] = [
     "ALTER AGGREGATE",
     "ALTER PROCEDURAL LANGUAGE",

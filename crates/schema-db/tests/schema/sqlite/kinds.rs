@@ -1,10 +1,10 @@
-//! Each kind of object of SQLite: made as one would write it, exported, loaded into an empty file,
-//! exported again.
+//! Each kind of object of SQLite: created from hand-written SQL, exported, loaded into an empty
+//! file, exported again.
 
 use super::{Files, server};
 use crate::bench::{self, Bench};
 
-/// Statements that make objects of one kind, with what they need.
+/// Statements creating objects of one kind, with prerequisites.
 const KINDS: [(&str, &[&str]); 9] = [
     (
         "virtual table",

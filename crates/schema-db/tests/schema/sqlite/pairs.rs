@@ -1,4 +1,4 @@
-//! Random schemas of SQLite: few names, so that the two of a pair have much in common.
+//! Random schemas of SQLite, with few names and so much in common within a pair.
 
 use fastrand::Rng;
 
