@@ -1,4 +1,4 @@
-//! Whether the app, its stores and the target of a load are meant: `guard` with the settings and a
+//! Checks of the app, the app's stores and the target of a load: `guard` with the settings, and a
 //! question on the terminal.
 
 use experiment::Settings;
@@ -7,7 +7,7 @@ use guard::{Allowed, Context, Refusal};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// Stops unless the app and its stores are on this machine or named.
+/// Fails unless the app and the app's stores are on this machine or allowed by name.
 ///
 /// # Errors
 /// [`Exit::Usage`], with the hosts and the key that allows them.
@@ -34,8 +34,8 @@ pub(crate) fn check(settings: &Settings) -> Result<(), Failure> {
     )?)
 }
 
-/// Stops unless load may be sent to that host: it is this machine, it is named, or the user says
-/// yes on a terminal.
+/// Fails unless load may be sent to the host: this machine, an allowed host, or a yes on a
+/// terminal.
 ///
 /// # Errors
 /// [`Exit::Usage`], with the host and the flag that allows it.

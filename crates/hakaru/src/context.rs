@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::exit::{Exit, Failure};
 
-/// Returns the folder that the program was called in.
+/// Returns the folder of the program's call.
 ///
 /// # Errors
 /// It is gone, or may not be read.
@@ -21,8 +21,8 @@ pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Returns a flag that Ctrl-C and SIGTERM raise: every wait looks at it, and the run then ends with
-/// what it has.
+/// Returns a flag raised by Ctrl-C and SIGTERM: every wait checks the flag, and the run then ends
+/// with the facts so far.
 ///
 /// # Errors
 /// A signal cannot be watched.
@@ -36,7 +36,7 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Returns how far the clocks that this process tells others of are off: a test plants it.
+/// Returns the shift of the clocks reported by this process: a test plants one.
 pub(crate) fn clock_shift() -> remote::Shift {
     const SHIFT: &str = "HAKARU_CLOCK_SHIFT_MS";
     let millis = std::env::var(SHIFT)

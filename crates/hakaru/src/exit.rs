@@ -10,19 +10,19 @@ use experiment::Cause;
 pub(crate) enum Exit {
     /// The run is complete, every request was answered and every check held.
     Ok = 0,
-    /// Something failed that has no code of its own; the message says what.
+    /// Something failed without a code of its own; the message has the details.
     Failed = 1,
-    /// The command line, the config file or a flow cannot be used as it is.
+    /// The command line, the config file or a flow is invalid.
     Usage = 2,
-    /// The schema was applied but for statements that destroy something and were not allowed.
+    /// The schema was applied except for destructive statements without permission.
     HeldBack = 3,
     /// The run is complete, but requests failed or checks did not hold.
     RequestsFailed = 4,
     /// The app could not be started, or did not become ready.
     TargetFailed = 5,
-    /// The app died while it was measured; what was measured until then is reported and kept.
+    /// The app died during the measurement; figures up to then are reported and stored.
     TargetDied = 6,
-    /// Another run holds this folder.
+    /// Another run holds the folder.
     Busy = 7,
     /// The run was measured and reported, but could not be kept (disk full).
     NotKept = 8,
@@ -30,11 +30,11 @@ pub(crate) enum Exit {
     Server = 9,
     /// The statements were applied, and the server is not as wanted.
     NotReached = 10,
-    /// A plan was kept, and the server is no longer as it was.
+    /// The server has changed since the plan was stored.
     Changed = 11,
-    /// A comparison that could not be decided.
+    /// An undecided comparison.
     Undecided = 12,
-    /// The schema holds what is neither compared nor exported, and nobody allowed that.
+    /// The schema has objects that are neither compared nor exported, and nobody allowed them.
     Unseen = 13,
     /// Ctrl-C; what was measured until then is reported and kept.
     Interrupted = 130,
@@ -45,7 +45,7 @@ impl Exit {
     /// that all went well, and that what was wanted is not there.
     pub(crate) const EXPECTATION_MISSED: Exit = Exit::HeldBack;
 
-    /// All of them, for the test that compares them with the documentation.
+    /// All codes, for the test against the documentation.
     #[cfg(test)]
     pub(crate) const ALL: [Exit; 15] = [
         Exit::Ok,
@@ -72,7 +72,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error that knows how the program must end.
+/// An error with the program's exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// The code.
@@ -82,7 +82,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// A command line, a config file or a flow that cannot be used as it is.
+    /// Failure for an invalid command line, config file or flow.
     pub(crate) fn usage(error: impl std::fmt::Display) -> Failure {
         Failure::new(Exit::Usage, error)
     }

@@ -1,4 +1,4 @@
-//! Hosts that are reached over SSH: sessions on all of them at once.
+//! Hosts reached over SSH: sessions on all at once.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 /// How often whoever waits for hosts looks at Ctrl-C and what else may end the wait.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
-/// Starts this program with `words` on each host; paths are relative to the config file's folder.
+/// Starts the program with `words` on each host; paths are relative to the config file's folder.
 ///
 /// # Errors
 /// [`Exit::Usage`] when a host's own program cannot be read; [`Exit::Failed`] when this one cannot.

@@ -1,4 +1,4 @@
-//! The language of pages: the one of the command line, else that of the locale.
+//! The language of pages: the command line's, else the locale's.
 
 use std::env;
 use std::sync::OnceLock;
@@ -33,7 +33,7 @@ pub(crate) fn chosen() -> Language {
     }
 }
 
-/// By the first variable that says anything, as everywhere on Unix.
+/// Language by the first variable with a value, as everywhere on Unix.
 fn of_locale(variable: impl Fn(&str) -> Option<String>) -> Language {
     let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
     let set = names.into_iter().filter_map(variable);

@@ -20,7 +20,7 @@ pub(crate) use progress::Progress;
 /// Whether some document could not be printed.
 static DATA_LOST: AtomicBool = AtomicBool::new(false);
 
-/// Whether standard output has failed other than by a reader that went away.
+/// Whether standard output failed for a reason other than a closed reader.
 pub(crate) fn lost_data() -> bool {
     DATA_LOST.load(Ordering::Relaxed)
 }
@@ -35,7 +35,7 @@ pub(crate) fn page(text: &str) {
     data(&fold(&look::signs(text), look::page_columns()));
 }
 
-/// As [`data`], for documents that are not text.
+/// Writes bytes to standard output, for documents other than text.
 pub(crate) fn bytes(bytes: &[u8]) {
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
@@ -51,8 +51,7 @@ pub(crate) fn bytes(bytes: &[u8]) {
     }
 }
 
-/// Says a line on standard error; one that is longer than the terminal is wide is broken between
-/// words.
+/// Writes a line to standard error; a line wider than the terminal is broken between words.
 pub(crate) fn notice(line: impl Into<Text>) {
     let line = line.into().written_in(language::chosen());
     let line = look::signs(&line);
@@ -64,8 +63,8 @@ pub(crate) fn notice(line: impl Into<Text>) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Asks a question that a person on a terminal can answer; false where there is none, and for any
-/// answer but a yes.
+/// Asks a yes-or-no question on a terminal; returns false without a terminal, and for every reply
+/// but yes.
 pub(crate) fn confirm(question: Text) -> bool {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return false;

@@ -1,5 +1,4 @@
-//! What the journal remembers of the project at the start of a run: its commit, what differs from
-//! it.
+//! State of the project at the start of a run, for the journal: commit and uncommitted changes.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -8,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-/// A repository on a slow disk may need some; a run must not hang for its journal.
+/// Limit of a call of git: a repository on a slow disk may need seconds; a run must not hang for
+/// the journal.
 const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The state of the project's repository; all empty where there is none, or no git.
@@ -19,7 +19,7 @@ pub(crate) struct Revision {
     pub(crate) dirty_hash: String,
 }
 
-/// Looks at the repository that the folder is in.
+/// Returns the revision of the folder's repository.
 pub(crate) fn of(project: &Path) -> Revision {
     let Some(commit) = git(project, &["rev-parse", "HEAD"]) else {
         return Revision::default();
@@ -36,7 +36,7 @@ pub(crate) fn of(project: &Path) -> Revision {
     }
 }
 
-/// Tells differences apart within one store; no other program reads it.
+/// Hash for comparisons within one store; no other program reads the value.
 fn hash(text: &str) -> String {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

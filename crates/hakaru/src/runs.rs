@@ -1,4 +1,4 @@
-//! The runs that were kept in the current folder.
+//! The stored runs of the current folder.
 
 use experiment::Settings;
 use recording::{EndedEarly, Outcome, Recording};
@@ -24,13 +24,13 @@ pub(crate) fn open() -> Result<Store, Failure> {
     Store::open(&folder).map_err(|error| Failure::new(Exit::Failed, error))
 }
 
-/// Commit and dirty state of a run that was kept in the current folder.
+/// Commit and uncommitted changes of a stored run of the current folder.
 pub(crate) fn revision_of(number: i64) -> Option<(String, String)> {
     let known = open().ok()?.journal(number).ok()??;
     Some((known.commit, known.dirty))
 }
 
-/// The run of that name in this folder's store.
+/// Returns the run with the name in this folder's store.
 pub(crate) fn stored(run: &str) -> Result<StoredRun, Failure> {
     let wanted: RunRef = run
         .parse()
@@ -40,7 +40,7 @@ pub(crate) fn stored(run: &str) -> Result<StoredRun, Failure> {
         .map_err(|error| Failure::new(Exit::Failed, error))
 }
 
-/// Keeps the line of a run that has just been measured. Without it the run is kept all the same.
+/// Stores the journal line of a measured run. A failure leaves the run stored all the same.
 pub(crate) fn keep(settings: &Settings, revision: Revision, number: i64, recording: &Recording) {
     let entry = JournalEntry {
         commit: revision.commit,
@@ -58,7 +58,7 @@ pub(crate) fn keep(settings: &Settings, revision: Revision, number: i64, recordi
     }
 }
 
-/// The figures of a run for its line.
+/// The figures of a run for the journal.
 pub(crate) fn figures(recording: &Recording) -> JournalEntry {
     let breakdown = breakdown::of(recording);
     let overall = &breakdown.overall;
@@ -86,7 +86,7 @@ pub(crate) fn statuses(recording: &Recording) -> impl Iterator<Item = (u16, u64)
     exchanges.filter_map(|one| (one.status > 0).then_some((one.status, 1)))
 }
 
-/// How the program ends after a run that was measured.
+/// Returns the exit code of a measured run.
 ///
 /// `number` is the run's in the store; `None` when it could not be kept.
 pub(crate) fn exit_of(recording: &Recording, number: Option<i64>) -> Exit {

@@ -27,8 +27,8 @@ const DURATION_DEFAULT: Duration = Duration::from_secs(20);
 /// Ruby's inline caches, connection pools and page cache settle within seconds; a JIT needs longer
 /// and is noticed by the finding on warm-up.
 const WARMUP_DEFAULT: Duration = Duration::from_secs(3);
-/// After the measured part, answers under way are waited for this long; what is then still open
-/// counts as unanswered, with at least its time so far.
+/// Wait for responses in flight after the measured part; requests still open then count as
+/// unanswered, with at least the time so far.
 const DRAIN: Duration = Duration::from_secs(5);
 /// What the contest whose rule `level_up` follows takes for slow, and for calm.
 const LEVEL_SLOW_DEFAULT: Duration = Duration::from_secs(1);
@@ -109,7 +109,7 @@ fn no_command(has_config: bool) -> Failure {
     ))
 }
 
-/// What these flags say in place of the config file.
+/// Returns the flags' values, which override the config file.
 pub(crate) fn typed(
     config: Option<&Path>,
     url: Option<&String>,
@@ -189,7 +189,7 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
     })
 }
 
-/// How a closed load rises, when the file says that it does.
+/// Increase of a closed load, when the file has one.
 pub(crate) fn level_up(config: &Config) -> Result<Option<load::LevelUp>, Failure> {
     let Some(level) = &config.load.level_up else {
         return Ok(None);

@@ -23,7 +23,7 @@ use crate::output;
 use crate::settings::config::{self, host::Host};
 use follow::{Followed, Moment};
 
-/// A host with all that is known of it when everything is over.
+/// A host with all collected facts, after the end.
 struct Collected {
     host: Host,
     followed: Result<Followed, String>,
@@ -69,7 +69,7 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// `hakaru collector`: the far side of it.
+/// `hakaru collector`: the remote side of `hakaru collect`.
 ///
 /// # Errors
 /// [`Exit::Failed`] when the near side goes or is not understood.
@@ -84,7 +84,7 @@ fn format(host: &Host) -> Result<Option<Format>, Failure> {
     super::logs::format(host.log_format.as_deref(), &key)
 }
 
-/// Follows each host on a thread of its own, from one beginning to one end.
+/// Follows each host on its own thread, from a common start to a common end.
 fn follow_all(
     args: &CollectArgs,
     hosts: &[Host],
@@ -172,7 +172,7 @@ fn wait(
     Ok(())
 }
 
-/// Starts the command; what it prints goes to standard error, since standard output is the page's.
+/// Starts the command; its output goes to standard error, since standard output is the page's.
 fn start(command: &[String]) -> Result<Option<Child>, Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! `hakaru compare`: two variants of an app in interleaved blocks, and what may be claimed of them.
+//! `hakaru compare`: two variants of an app in interleaved blocks, and the supported claims.
 //!
 //! Order of events: (1) resolve both sides, (2) claim the folder and take back what a killed Hakaru
 //! has left, (3) make worktrees, copies and scratch databases, (4) measure (`experiment::compare`),
@@ -21,7 +21,7 @@ use crate::language;
 use crate::output::{self, look, observer};
 use crate::settings::config;
 
-/// Measures it, prints the table, and says how the program ends.
+/// Measures the comparison, prints the table, and returns the exit code.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let (sides, config) = sides::resolve(args)?;
     sides::guard(&sides)?;
@@ -47,7 +47,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// From two sides to what may be said of them, and the program's end.
+/// Runs a comparison of two sides; returns the result and the exit code.
 pub(crate) fn measure(
     sides: &Sides,
     how: &HowArgs,
@@ -70,7 +70,7 @@ pub(crate) fn measure(
     Ok((compared.comparison, exit))
 }
 
-/// What the journal keeps of it.
+/// Entry of the comparison in the journal.
 pub(crate) fn journal_entry(comparison: &Comparison) -> Trial {
     Trial {
         started_at_unix_ms: comparison.started_at_unix_ms,
@@ -81,7 +81,7 @@ pub(crate) fn journal_entry(comparison: &Comparison) -> Trial {
     }
 }
 
-/// Prints it, and writes the HTML page where one is wanted.
+/// Prints the comparison, and writes the HTML page if requested.
 pub(crate) fn show(comparison: &Comparison, how: &HowArgs) -> Result<(), Failure> {
     match how.page.json {
         true => output::data(&page::json(comparison)),

@@ -15,7 +15,7 @@ use crate::output;
 
 /// The configuration whose app the flows are for.
 const CONFIG: &str = "hakaru.toml";
-/// Things left out that are listed one by one.
+/// Omitted things listed one by one.
 const LISTED_MAX: usize = 20;
 /// The bytes by which a kind of record is told.
 const HEAD_BYTES: usize = 4_096;
@@ -105,7 +105,7 @@ fn taken(args: &FlowsFromArgs) -> Result<Taken, Failure> {
     read(&text, args.writes).map_err(|why| Failure::usage(format!("{}: {why}", path.display())))
 }
 
-/// The first bytes of a file, and the rest of it.
+/// Opens a file: returns the first bytes, and a reader of the rest.
 fn open(path: &Path) -> Result<(Vec<u8>, Box<dyn Read>), Failure> {
     let mut head = Vec::new();
     let opened = logs::open(path).and_then(|mut source| {
@@ -151,7 +151,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// Says that lines are in no flow.
+/// Warns about lines left out of all flows.
 fn warn(path: &Path, unread: &Unread) {
     if let Some((number, line)) = &unread.first {
         output::notice(text!(
@@ -164,7 +164,7 @@ fn warn(path: &Path, unread: &Unread) {
     }
 }
 
-/// Writes the flows and their feeds. Feeds may hold secrets, so that git does not take them.
+/// Writes the flows and feeds. Feeds may hold secrets, so git ignores them.
 fn write_flows(folder: &Path, taken: &Taken) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     if taken.flows.iter().any(|flow| flow.has_secrets) {

@@ -78,7 +78,7 @@ fn topics() -> String {
     )
 }
 
-/// Returns the help of a command by the words that lead to it.
+/// Returns the help of the command named by the words.
 fn flags(words: &[String]) -> Option<String> {
     let mut root = Cli::command();
     root.build();
@@ -127,7 +127,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
 mod tests {
     use super::*;
 
-    /// Pages that are about the repository, not about the program.
+    /// Pages about the repository, not about the program.
     const OF_THE_REPOSITORY: [&str; 4] = ["README", "dependencies", "style", "tutorial"];
 
     #[test]

@@ -1,5 +1,5 @@
-//! `hakaru init`: looks at an app's files, writes `hakaru.toml` and a first flow, and says what it
-//! found.
+//! `hakaru init`: reads an app's files, writes `hakaru.toml` and a first flow, and prints the
+//! findings.
 //!
 //! It starts nothing of the app; what it cannot know it says in a comment of the file. Files that
 //! are there are never overwritten. Where production's database is not on this machine it writes
@@ -67,7 +67,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Lines under each other, the first behind its head.
+/// Prints lines below each other, the first after the head.
 fn said(head: Phrase, texts: Vec<Text>) {
     let mut head = head.written_in(language::chosen());
     for text in texts {
@@ -87,7 +87,7 @@ fn there_already(path: &Path) -> Failure {
     )
 }
 
-/// Whether it was made; `false` when a file of that name is there.
+/// Creates a file; returns `false` when a file of the same name exists.
 fn create(path: &Path, text: &str) -> Result<bool, Failure> {
     let failed = |error: std::io::Error| {
         Failure::new(

@@ -12,7 +12,7 @@ use crate::commands::sqldef::Tool;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// Makes the names, and their folder; those that are right already stay.
+/// Creates the links and the folder; correct links stay.
 pub(crate) fn links(args: &LinksArgs) -> Result<Exit, Failure> {
     let program = std::env::current_exe().map_err(|error| {
         let message = format!("this program does not find itself: {error}");

@@ -1,4 +1,4 @@
-//! `hakaru load`: sends requests, adds up, says what came of it.
+//! `hakaru load`: sends requests, adds up, prints the result.
 
 mod find_max;
 pub(crate) mod generator;
@@ -42,13 +42,13 @@ use screen::Screen;
 use settings::Settings;
 use show::Outputs;
 
-/// Rows that a run may leave; a longer one has longer stretches.
+/// Rows written of a load; a longer load has longer intervals.
 const ROWS_MAX: u64 = 3_600;
 const SECOND: u64 = 1_000_000_000;
 /// How long the server may take for a first connection before the user is told.
 const CONNECT_TRY: Duration = Duration::from_millis(500);
 
-/// Runs it, prints the summary, and says how the program ends.
+/// Runs the load, prints the summary, and returns the exit code.
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if let Some(LoadCommand::Merge(args)) = &args.command {
         return merge::merge(args);
@@ -87,7 +87,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     here(args, settings, &outputs, &stop)
 }
 
-/// Sends the load, or one part of it, from this process.
+/// Sends the load, or one part of several, from this process.
 fn here(
     args: &LoadArgs,
     mut settings: Settings,
@@ -159,7 +159,7 @@ fn try_out(settings: &Settings) {
     }
 }
 
-/// Stops unless the load stays on this machine, or its host is named.
+/// Fails unless the load stays on this machine, or the host is allowed by name.
 fn ask(args: &LoadArgs, loaded: &Loaded, settings: &Settings) -> Result<(), Failure> {
     let allowed = Allowed {
         targets: [loaded.config.target.host_ok.clone(), args.host_ok.clone()].concat(),
@@ -172,7 +172,7 @@ fn ask(args: &LoadArgs, loaded: &Loaded, settings: &Settings) -> Result<(), Fail
     }
 }
 
-/// What was measured, and what is kept of its course.
+/// Figures of a load, with rows and intervals.
 struct Kept {
     measured: Measured,
     rows: Vec<Row>,
@@ -182,8 +182,8 @@ struct Kept {
     length: Nanos,
 }
 
-/// Runs the load with the live page on a terminal, or a line of progress where there is no room for
-/// it.
+/// Runs the load with the live page on a terminal, or a line of progress where the terminal is too
+/// small.
 fn measure(
     settings: &Settings,
     hdr: Option<&Path>,
@@ -241,7 +241,7 @@ fn measure(
     }
 }
 
-/// Returns the length of the stretches that a load is shown by.
+/// Returns the length of the load's intervals.
 fn stretch_length(plan: &Plan) -> Nanos {
     Nanos(SECOND * (plan.duration.0 / SECOND).div_ceil(ROWS_MAX).max(1))
 }
@@ -258,8 +258,8 @@ fn line_of(row: &Row) -> Text {
     )
 }
 
-/// Ctrl-C first; then what was expected; then failed requests, unless what was expected speaks of
-/// them.
+/// Returns the exit code: Ctrl-C first; then the expectations; then failed requests, unless an
+/// expectation is about failures.
 fn exit(expected: &[Goal], measured: &Measured, goals: &[GoalResult]) -> Exit {
     if measured.stopped {
         return Exit::Interrupted;

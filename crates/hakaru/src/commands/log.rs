@@ -35,7 +35,8 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Each to the run whose finding it tried; others to the last run before them, or the first of all.
+/// Adds each trial to the run with the tried finding; others to the last run before, or to the
+/// first of all.
 fn add_trials(lines: &mut Vec<Line>, trials: Vec<(i64, Trial)>) {
     if lines.is_empty() && !trials.is_empty() {
         // No run yet: a line that holds them.

@@ -16,7 +16,7 @@ use crate::cli::LogsArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// Reads the files as one log, and prints its figures.
+/// Reads the files as one log, and prints the figures.
 ///
 /// # Errors
 /// [`Exit::Failed`] when a file cannot be read, [`Exit::Usage`] when it is no log, or another kind
@@ -111,7 +111,7 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// Says that lines were left out.
+/// Warns about lines left out.
 fn warn(unread: &Unread) {
     if let Some((number, line)) = &unread.first {
         output::notice(text!(

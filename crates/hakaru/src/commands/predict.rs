@@ -63,7 +63,7 @@ fn learn(model: &mut Model, second: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What that run says about others.
+/// Returns the model of a recorded run, for predictions of other settings.
 pub(crate) fn model_of(stored: &StoredRun) -> Result<Model, Failure> {
     let recording = &stored.recording;
     let (joined, breakdown) = (breakdown::join(recording), breakdown::of(recording));

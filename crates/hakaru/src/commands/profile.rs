@@ -1,4 +1,4 @@
-//! `hakaru profile`: takes profiles, shows, compares and exports them.
+//! `hakaru profile`: takes, shows, compares and exports profiles.
 
 mod attach;
 mod kept;

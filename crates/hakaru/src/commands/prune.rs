@@ -1,4 +1,4 @@
-//! `hakaru prune`: removes runs that nobody needs any more.
+//! `hakaru prune`: removes old runs.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::runs;
 
-/// Says what goes, asks, and removes it.
+/// Prints the runs to remove, asks, and removes the runs.
 pub(crate) fn prune(args: &PruneArgs) -> Result<Exit, Failure> {
     let failed = |error| Failure::new(Exit::Failed, error);
     let mut store = runs::open()?;
@@ -53,7 +53,7 @@ pub(crate) fn prune(args: &PruneArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// The numbers of the runs that go, ascending. Every number that is given must be one.
+/// Returns the numbers of the runs to remove, ascending. Every given number must be a run's.
 fn chosen(all: &[RunEntry], args: &PruneArgs, now: Duration) -> Result<Vec<i64>, String> {
     let is_known = |number: &&i64| all.iter().any(|run| run.number == **number);
     if let Some(unknown) = args.runs.iter().find(|number| !is_known(number)) {

@@ -11,7 +11,7 @@ use crate::language;
 use crate::output::html::{check_html, is_stdout, write_html};
 use crate::output::{self, look};
 
-/// `hakaru report`: shows a run that was kept.
+/// `hakaru report`: shows a stored run.
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     check_html(args.html.as_deref(), args.json)?;
     let wanted: RunRef = args
@@ -61,8 +61,8 @@ pub(crate) struct Outputs<'a> {
     pub(crate) html: Option<&'a Path>,
 }
 
-/// Explains a run and puts it where it is wanted. It is printed even when the file cannot be
-/// written.
+/// Explains a run and writes the result to the requested places. The page is printed even when the
+/// file cannot be written.
 pub(crate) fn show(
     recording: &Recording,
     number: Option<i64>,

@@ -1,4 +1,4 @@
-//! `hakaru run`: start the app, load it, watch it, explain.
+//! `hakaru run`: starts the app, sends load, records, explains.
 //!
 //! Order of events: (1) check that nobody else's servers are meant, (2) `experiment::record`: claim
 //! the folder, read the flows, reset the data, start the app, (3) try a flow that nobody tried yet,
@@ -24,7 +24,7 @@ use crate::runs;
 use crate::settings;
 use crate::settings::config;
 
-/// Runs it, prints the page, and says how the program ends.
+/// Runs the app under load, prints the page, and returns the exit code.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let folder = context::current_folder()?;
     let mut settings = settings::resolve(args, config::load(args.config.as_deref(), &folder)?)?;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// From settings to a recording that is kept: all but the page.
+/// Makes a stored recording from settings: everything but the page.
 pub(crate) fn record(
     settings: &Settings,
     context: &Context,

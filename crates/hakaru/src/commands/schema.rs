@@ -39,7 +39,7 @@ use crate::output;
 /// The code of `check` when the two differ.
 const DIFFERS: u8 = 2;
 
-/// Runs the command; its code is documented in docs/exit-codes.md.
+/// Runs the command; docs/exit-codes.md has the exit codes.
 pub(crate) fn run(mut args: SchemaArgs) -> ExitCode {
     let configured = project::configure(&mut args.command);
     let ended = configured.and_then(|()| match &args.command {
@@ -98,8 +98,8 @@ fn check(args: &CompareArgs) -> Result<ExitCode, Failure> {
     }))
 }
 
-/// The last that is done with a comparison. The program ends then, and its memory goes at once
-/// instead of object by object.
+/// Runs the last work on a comparison. The program ends afterwards, and the operating system frees
+/// the memory at once instead of object by object.
 fn ended<T>(compared: sides::Compared, last: impl Fn(&sides::Compared) -> T) -> T {
     let ended = last(&compared);
     std::mem::forget(compared);

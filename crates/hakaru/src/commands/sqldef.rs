@@ -20,7 +20,7 @@ use schema::{Product, Server};
 
 use crate::output;
 
-/// The release of sqldef whose command line this is.
+/// The release of sqldef whose command line is reproduced.
 const SQLDEF: &str = "3.11.20";
 
 /// One of the names.
@@ -44,7 +44,7 @@ enum Ended {
 impl Tool {
     pub(crate) const ALL: [Tool; 3] = [Tool::Mysqldef, Tool::Psqldef, Tool::Sqlite3def];
 
-    /// The tool that the program was called as.
+    /// The tool by the program's name on the command line.
     pub(crate) fn of(argument0: &OsStr) -> Option<Tool> {
         let name = Path::new(argument0).file_stem()?;
         Tool::ALL.into_iter().find(|tool| name == tool.name())
@@ -58,7 +58,7 @@ impl Tool {
         }
     }
 
-    /// The server that texts are read for when none is at hand.
+    /// The server for reading texts without a connection.
     fn assumed(self) -> Server {
         Server::unknown(match self {
             Tool::Mysqldef => Product::Mysql,

@@ -24,7 +24,7 @@ use crate::settings;
 use crate::settings::config;
 use change::Change;
 
-/// A finding and what to change for it.
+/// A finding and the change to try.
 struct Wanted {
     run: i64,
     number: u32,
@@ -33,7 +33,7 @@ struct Wanted {
     text: Text,
 }
 
-/// Tries it, prints the table, and says how the program ends.
+/// Tries the finding, prints the table, and returns the exit code.
 pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
     let run: RunRef = args.run.parse().map_err(Failure::usage)?;
     let stored = runs::open()?
@@ -75,7 +75,7 @@ pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
 }
 
 impl Wanted {
-    /// The finding of that number, and what its remedy changes.
+    /// Returns the finding with the number, and the change by the finding's remedy.
     fn of(stored: &StoredRun, args: &TryArgs) -> Result<Wanted, Failure> {
         let recording = &stored.recording;
         let breakdown = breakdown::of(recording);
@@ -166,7 +166,7 @@ fn needs_code(run: i64, number: u32, finding: &findings::Finding) -> Failure {
     })
 }
 
-/// The comparison that tries it: the app and the load of the run, unless others are asked for.
+/// The comparison for the trial: the app and the load of the run, unless others are given.
 fn as_comparison(
     recording: &Recording,
     change: &Change,

@@ -29,7 +29,7 @@ use crate::output::{self, look, observer};
 use crate::runs;
 use crate::settings::config;
 
-/// The recording is so many blocks long: all predictions hang on it.
+/// Blocks of the recording, the base of all predictions.
 const RECORDED_BLOCKS: u32 = 2;
 /// Tunes, prints, and says how the program ends.
 pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
@@ -96,7 +96,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// Settings of the runtime on the best cell, where the race came to an end of its own.
+/// Races settings of the runtime on the best cell, when the race was not ended early.
 fn extras(
     race: &mut Race<'_>,
     search: &Search,
@@ -143,7 +143,7 @@ fn advise(args: &TuneArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Threads are what is tuned, and no other server that is seen from inside has several.
+/// Fails for servers other than Puma: only Puma has several threads and an agent inside.
 fn only_puma(model: &Model) -> Result<(), Failure> {
     if model.recorded.hand_out == HandOut::Shared {
         return Err(Failure::new(

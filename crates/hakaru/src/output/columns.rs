@@ -9,7 +9,7 @@ use crate::output::look;
 /// Columns of a figure; the longest are `1,234,567` and `1,234 MB`.
 const COLUMN: usize = 10;
 
-/// A page that is written from top to bottom.
+/// A page, written from top to bottom.
 #[derive(Default)]
 pub(crate) struct Columns {
     text: String,
@@ -26,7 +26,7 @@ impl Columns {
         self.text.push('\n');
     }
 
-    /// Adds lines that are laid out already.
+    /// Adds finished lines.
     pub(crate) fn add_text(&mut self, text: &str) {
         self.text.push_str(text);
     }
@@ -39,7 +39,7 @@ impl Columns {
         self.add_figures(&titles.collect::<Vec<_>>());
     }
 
-    /// Adds a line of figures, each at the right of its column.
+    /// Adds a line of figures, each right-aligned in the column.
     pub(crate) fn add_figures(&mut self, figures: &[String]) {
         let cells = figures.iter().map(|cell| {
             let blanks = COLUMN.saturating_sub(figures::line::width(cell));

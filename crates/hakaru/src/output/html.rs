@@ -1,4 +1,4 @@
-//! Pages for a browser: where they are written.
+//! Files of pages for a browser.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,7 +10,7 @@ use words::text;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// Writes a page for the owner alone: it holds what the run's answers held.
+/// Writes a page readable by the owner alone: the page holds contents of responses.
 ///
 /// `-` is standard output.
 pub(crate) fn write_html(path: &Path, page: &str) -> Result<(), Failure> {
@@ -52,7 +52,7 @@ pub(crate) fn check_html(html: Option<&Path>, json: bool) -> Result<(), Failure>
     }
 }
 
-/// Makes sure that a file can be written when what is to stand in it has been measured.
+/// Checks that a file can be written, before the measurement for it begins.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     if is_stdout(path) {
         return Ok(());

@@ -1,17 +1,17 @@
-//! What `hakaru run` shows while it loads: pure, three lines that fit 60 columns.
+//! Progress of a load in `hakaru run`: pure, three lines of at most 60 columns.
 
 use figures::numbers;
 use recording::{Exchange, Nanos, Outcome};
 use words::{Text, text};
 
-/// The figures so far, and those of the last stretch of a second.
+/// The figures so far, and the figures of the last second.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     warmup: Nanos,
     whole: Nanos,
     requests: u64,
     failed: u64,
-    /// Where the stretch that is being filled begins.
+    /// Start of the current interval.
     begin: Nanos,
     latencies: Vec<u64>,
     last: Option<Stretch>,
@@ -24,7 +24,7 @@ struct Stretch {
     p95_ms: Option<f64>,
 }
 
-/// A stretch has at least this length.
+/// Shortest length of an interval, nanoseconds.
 const STRETCH: Nanos = Nanos(1_000_000_000);
 
 impl Live {
@@ -36,8 +36,7 @@ impl Live {
         }
     }
 
-    /// Adds requests that have ended since the last call; `passed` counts from the begin of the
-    /// load.
+    /// Adds the requests ended since the last call; `passed` counts from the start of the load.
     pub(super) fn add(&mut self, exchanges: &[Exchange], passed: Nanos) {
         for exchange in exchanges {
             self.requests += 1;

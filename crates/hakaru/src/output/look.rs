@@ -8,14 +8,14 @@ use std::sync::OnceLock;
 use clap::ValueEnum;
 use rustix::termios::tcgetwinsize;
 
-/// Narrower and wider terminals get a page of this width: less has no room for a table, more is
-/// hard to read.
+/// Widths of a page in columns; narrower and wider terminals get the nearest: less has no room for
+/// a table, more is hard to read.
 const COLUMNS: std::ops::RangeInclusive<usize> = 60..=120;
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
-    /// On a terminal that shows it, unless `NO_COLOR` is set
+    /// Colour on a terminal with colours, unless `NO_COLOR` is set.
     #[default]
     Auto,
     /// Also in files and pipes
@@ -36,20 +36,19 @@ pub(crate) fn page_columns() -> usize {
     columns(&io::stdout()).unwrap_or(report::text::COLUMNS)
 }
 
-/// Lines of the screen that standard output is shown on.
+/// Lines of standard output's screen.
 pub(crate) fn page_rows() -> Option<usize> {
     let out = io::stdout();
     let size = out.is_terminal().then(|| tcgetwinsize(&out).ok()).flatten();
     size.map(|size| size.ws_row.into()).filter(|rows| *rows > 0)
 }
 
-/// Columns of what is said on standard error; `None` where lines may be as long as they are, as in
-/// a log file.
+/// Columns of standard error's terminal; `None` for lines of any length, as in a log file.
 pub(crate) fn notice_columns() -> Option<usize> {
     columns(&io::stderr())
 }
 
-/// The terminal's width, else that of the variable COLUMNS.
+/// The terminal's width, else the value of the variable COLUMNS.
 fn columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
     let of_terminal = || tcgetwinsize(stream).ok().map(|size| size.ws_col.into());
     let of_terminal = stream.is_terminal().then(of_terminal).flatten();
@@ -59,7 +58,7 @@ fn columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
     Some(columns.clamp(*COLUMNS.start(), *COLUMNS.end()))
 }
 
-/// Whether `stream` gets colour (no-color.org; a terminal that calls itself dumb shows none).
+/// Whether `stream` gets colour (no-color.org; a terminal named dumb has none).
 pub(crate) fn colour(stream: &impl IsTerminal) -> bool {
     match COLOUR.get().copied().unwrap_or_default() {
         Colour::Always => true,
@@ -87,7 +86,7 @@ pub(crate) fn is_ascii() -> bool {
     set.is_some_and(|set| set == "C" || set == "POSIX")
 }
 
-/// Text with the signs that the locale has.
+/// Text in the signs of the locale.
 pub(crate) fn signs(text: &str) -> std::borrow::Cow<'_, str> {
     match is_ascii() && !text.is_ascii() {
         true => report::text::ascii(text).into(),

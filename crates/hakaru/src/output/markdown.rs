@@ -1,8 +1,8 @@
-//! Pages of `docs/` for the terminal: Markdown as far as they use it.
+//! Pages of `docs/` for the terminal: the part of Markdown used there.
 
 use report::text::wrap;
 
-/// Lines of a paragraph or of a list's item that are never left out.
+/// Limit of lines for a paragraph or a list's item without a limit.
 const NO_LIMIT: usize = usize::MAX;
 
 /// Returns a page with lines of at most `columns`. Code stays as it is; a table becomes a list,
@@ -81,7 +81,7 @@ impl Page {
         self.block.push_str(trimmed);
     }
 
-    /// A row of a table: its first cell, and below it the others with their heads.
+    /// Adds a row of a table: the first cell, and below it the other cells with their heads.
     fn add_row(&mut self, line: &str) {
         let cells: Vec<String> = cells(line);
         if self.heads.is_empty() {
@@ -130,7 +130,7 @@ impl Page {
     }
 }
 
-/// The mark of a list's item, and its text.
+/// Splits a list's item into mark and text.
 fn item(trimmed: &str) -> Option<(&str, &str)> {
     if trimmed.starts_with("- ") || trimmed.starts_with("* ") {
         return Some(trimmed.split_at(2));
@@ -153,7 +153,7 @@ fn cells(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// Without emphasis; of a link to another page, the command that shows it.
+/// Text without emphasis; a link to another page becomes the command for the page.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -166,7 +166,7 @@ fn plain(text: &str) -> String {
     plain.replace("**", "")
 }
 
-/// The first `[shown](target)` of a text, with what stands before and behind it.
+/// Splits a text at the first `[shown](target)`: before, shown, target, and after.
 fn link(text: &str) -> Option<(&str, &str, &str, &str)> {
     let middle = text.find("](")?;
     let begin = text[..middle].rfind('[')?;

@@ -13,7 +13,7 @@ use crate::context;
 use crate::exit::Failure;
 use crate::output;
 
-/// A context that shows each phase, for a run.
+/// Context of a run, with output of each phase.
 ///
 /// # Errors
 /// Signals cannot be watched.
@@ -21,7 +21,7 @@ pub(crate) fn of_run() -> Result<Context, Failure> {
     context(Arc::new(RunObserver::default()))
 }
 
-/// A context that shows only what the measurement has to say, for a series of them.
+/// Context of a series of measurements, with output of notices only.
 ///
 /// # Errors
 /// Signals cannot be watched.
@@ -152,7 +152,7 @@ fn announcement(settings: &Settings) -> Text {
     }
 }
 
-/// Without digits that say nothing: `20`, `0.5`.
+/// Seconds without superfluous digits: `20`, `0.5`.
 fn seconds(length: Nanos) -> String {
     let text = format!("{:.2}", length.as_secs_f64());
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! Lines that say how far the work is: rewritten in place on a terminal, silent elsewhere.
+//! Lines of progress: rewritten in place on a terminal, silent elsewhere.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -16,23 +16,23 @@ use crate::language;
 /// printed.
 static SHOWN: Mutex<usize> = Mutex::new(0);
 
-/// How often the time that has passed is written anew.
+/// Interval of rewriting the elapsed time.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Lines that are rewritten in place.
+/// Lines rewritten in place.
 pub(crate) struct Progress {
     live: bool,
 }
 
 impl Progress {
-    /// Live when standard error is a terminal that can rewrite lines.
+    /// Progress on standard error; live on a terminal with control sequences.
     pub(crate) fn new() -> Progress {
         Progress {
             live: io::stderr().is_terminal() && !look::is_dumb(),
         }
     }
 
-    /// Whether somebody sees it.
+    /// Whether the progress is visible.
     pub(crate) fn is_live(&self) -> bool {
         self.live
     }
@@ -84,7 +84,7 @@ pub(super) fn wipe() {
     }
 }
 
-/// To the begin of the first of `lines` lines, with nothing behind it.
+/// Control sequence to the start of the first of `lines` lines, and the erasure of the rest.
 fn back(lines: usize) -> String {
     match lines {
         0 => String::new(),
@@ -97,9 +97,8 @@ fn shown() -> MutexGuard<'static, usize> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows what is done, and for how many seconds, until it is dropped; silent elsewhere than on a
-/// terminal. The work stays on the calling thread: what it starts may be bound to the life of the
-/// thread.
+/// Shows a running work and the elapsed seconds, until dropped; silent except on a terminal. The
+/// work stays on the calling thread: what it starts may be bound to the life of the thread.
 pub(crate) struct Ticker {
     running: Option<(Sender<()>, JoinHandle<()>)>,
 }

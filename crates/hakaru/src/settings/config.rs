@@ -104,7 +104,7 @@ pub(crate) struct Flow {
     #[serde(default = "one")]
     pub(crate) weight: u32,
     pub(crate) feed: Option<PathBuf>,
-    /// As typed; [`scenario::ThinkTime::parse`] reads it.
+    /// Think time as typed; [`scenario::ThinkTime::parse`] reads the text.
     pub(crate) think: Option<String>,
     #[serde(default)]
     pub(crate) cache: bool,
@@ -161,7 +161,7 @@ fn flows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Flow>, D::Err
     }
 }
 
-/// A text, or a list of them.
+/// A text, or a list of texts.
 fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected a text or a list of texts")]
@@ -187,7 +187,7 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duratio
     typed::duration(deserializer).map(Some)
 }
 
-/// The config file and the folder it stands in, to which its paths are relative.
+/// The config file with its folder, the base of relative paths.
 pub(crate) struct Loaded {
     pub(crate) config: Config,
     pub(crate) folder: PathBuf,
@@ -196,8 +196,8 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Returns what the file says of loads, for generators elsewhere: no command, no database and
-    /// no host of the app is in it.
+    /// Returns the part of the file on loads, for remote generators: no command, no database and no
+    /// host of the app.
     ///
     /// # Errors
     /// [`Exit::Usage`] when the file cannot be read any more.

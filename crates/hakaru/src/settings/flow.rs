@@ -20,7 +20,8 @@ pub(crate) fn flow_spec(flow: &Flow, folder: &Path) -> Result<FlowSpec, Failure>
     })
 }
 
-/// `FILE.hurl` or `FILE.hurl:WEIGHT`; all else is what the config file says of it, if anything.
+/// Parses `FILE.hurl` or `FILE.hurl:WEIGHT`; all other settings are the config file's for the flow,
+/// if any.
 pub(crate) fn typed_flow(text: &str, config: &Config, folder: &Path) -> Result<FlowSpec, Failure> {
     let (file, weight) = match text.rsplit_once(':') {
         Some((file, weight)) => (

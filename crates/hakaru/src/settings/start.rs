@@ -1,4 +1,4 @@
-//! `--start-at`: what several generators wait for, so that they start together.
+//! `--start-at`: the common start of several generators.
 
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ const WAIT_MAX: Duration = Duration::from_secs(600);
 /// What a generator waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum StartAt {
-    /// That long after 1970 by this host's clock.
+    /// Time after 1970 by this host's clock.
     Time(Duration),
     /// A line on standard input. When standard input ends, the load ends.
     Input,
-    /// A file that is there.
+    /// An existing file.
     File(PathBuf),
     /// The sign in a ConfigMap of the cluster in which this pod runs.
     ConfigMap(String),
@@ -135,8 +135,8 @@ fn late(missing: &str) -> Failure {
     Failure::new(Exit::Failed, why)
 }
 
-/// Reads standard input to its end: a line is the sign, the end stops the load, for whoever started
-/// it is gone then.
+/// Reads standard input to the end: a line is the sign to start, the end of input stops the load,
+/// since the starting process is gone.
 fn listen(sign: Arc<AtomicBool>, stop: Arc<AtomicBool>) -> Result<(), Failure> {
     let listener = thread::Builder::new().name("hakaru-start".to_owned());
     let spawned = listener.spawn(move || {

@@ -1,4 +1,4 @@
-//! One host, from its beginning to its end.
+//! One collected host, from start to end.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::sync::mpsc::Sender;
@@ -38,25 +38,25 @@ pub(super) struct Followed {
 /// A log of a host.
 pub(super) struct Log {
     pub(super) path: String,
-    /// Of its lines in the window.
+    /// Bytes of the log's lines in the window.
     pub(super) bytes: u64,
     pub(super) truncations: u64,
     pub(super) incomplete: u64,
     pub(super) error: Option<String>,
-    /// Whether it is a database's.
+    /// Whether the log is a database's slow log.
     pub(super) is_slow: bool,
     /// `None` without a line.
     pub(super) digest: Option<Digest>,
 }
 
-/// A log's lines on their way to its reader.
+/// A pipe from a log's lines to the log's reader.
 struct Stream<'scope> {
     to: Option<PipeWriter>,
     bytes: u64,
     reader: ScopedJoinHandle<'scope, io::Result<Digest>>,
 }
 
-/// Follows a host until it says that all was sent, or is lost.
+/// Follows a host until everything has been sent or the host is lost.
 ///
 /// # Errors
 /// The host is lost before it has begun.
@@ -147,7 +147,7 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
         }
     }
 
-    /// Frames of another kind are those of a later version, which the greeting rules out.
+    /// Takes a frame; unknown kinds belong to later versions, which the greeting rules out.
     fn take(&mut self, frame: &Frame) {
         match frame.kind {
             message::BEGUN => self.begun = serde_json::from_slice(&frame.body).ok(),

@@ -16,17 +16,17 @@ use crate::output::columns::Columns;
 
 /// Lines of a paragraph.
 const LINES_MAX: usize = 4;
-/// Names of processes that are shown of a host.
+/// Names of processes shown per host.
 const PROCESSES: usize = 6;
-/// A clock that is nearer is as good as ours.
+/// Smallest offset of a host's clock shown on the page, nanoseconds.
 const CLOCK_SHOWN_NS: u64 = 1_000_000;
 
-/// Everything that a page shows.
+/// Input of the page.
 pub(super) struct View {
     pub(super) hosts: Vec<Collected>,
     /// The access logs of all hosts as one.
     pub(super) access: Option<Digest>,
-    /// Their slow logs as one.
+    /// Slow logs of all hosts as one digest.
     pub(super) slow: Option<Digest>,
     pub(super) notes: Vec<Note>,
     pub(super) elapsed: Duration,
@@ -77,7 +77,7 @@ impl View {
         }
     }
 
-    /// Seconds between the first sample and the last, where they are most.
+    /// Seconds between the first sample and the last, of the host with the longest time.
     pub(super) fn seconds(&self) -> f64 {
         let usages = self
             .hosts
@@ -90,7 +90,7 @@ impl View {
     }
 }
 
-/// Returns the page; at most `limit` routes and statements, or all where it is 0.
+/// Returns the page with at most `limit` routes and statements, or all for 0.
 pub(super) fn of(view: &View, limit: usize) -> String {
     let mut page = Page::default();
     page.add(

@@ -60,13 +60,13 @@ pub(crate) fn of(args: &CompareArgs) -> Result<(Sides, config::Compare), Failure
     Ok((sides, config))
 }
 
-/// Stops unless both apps and their stores are on this machine or named.
+/// Fails unless both apps and their stores are on this machine or allowed by name.
 pub(crate) fn guard(sides: &Sides) -> Result<(), Failure> {
     consent::check(&sides.a.settings)?;
     consent::check(&sides.b.settings)
 }
 
-/// The worktrees and copies that were asked for.
+/// Returns the requested worktrees and copies.
 pub(crate) fn variants(args: &CompareArgs, config: &config::Compare) -> Result<Variants, Failure> {
     let a = args.a.as_deref();
     let b = if args.noise { a } else { args.b.as_deref() };
@@ -107,8 +107,8 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
     }
 }
 
-/// The settings of a side: the config file, with what was typed over it. Never with the agent: it
-/// is the app as it is that is compared.
+/// Settings of a side: the config file, overridden by the command line. Never with the agent: the
+/// app is compared as is.
 fn settings(how: &HowArgs, folder: &Path, typed: Typed<'_>) -> Result<Settings, Failure> {
     let run = RunArgs {
         config: how.config.clone(),
@@ -140,7 +140,7 @@ fn settings(how: &HowArgs, folder: &Path, typed: Typed<'_>) -> Result<Settings, 
     Ok(settings)
 }
 
-/// What tells them apart, as short as it can be.
+/// The shortest distinct names of both sides.
 fn names(args: &CompareArgs, settings: [&Settings; 2]) -> [String; 2] {
     let told = settings.map(|settings| match &settings.start {
         Some(start) => start.command.to_string(),

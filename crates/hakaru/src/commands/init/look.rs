@@ -1,4 +1,4 @@
-//! What an app's files say about it.
+//! Facts about an app, read from the app's files.
 
 use std::fs;
 use std::path::Path;
@@ -15,26 +15,26 @@ pub(crate) struct App {
     pub(crate) puma_config: bool,
     /// Rails answers plain HTTP with a redirect in production.
     pub(crate) https_only: bool,
-    /// Rails in production lacks its secret here.
+    /// Rails lacks the secret of production in this environment.
     pub(crate) lacks_secret: bool,
     /// Puma's port.
     pub(crate) port: u16,
-    /// A line that puts the data into its known state, where the app's files name one.
+    /// A command that resets the data, where the app's files name one.
     pub(crate) before: Option<String>,
-    /// Paths that answer a plain GET, as far as the files show.
+    /// Paths with a page for a plain GET, as far as the files show.
     pub(crate) paths: Vec<String>,
     /// What was found, a line each, for people.
     pub(crate) found: Vec<Text>,
 }
 
 impl App {
-    /// The variable that names the app's environment.
+    /// Name of the variable with the app's environment.
     pub(crate) fn environment(&self) -> &'static str {
         if self.rails { "RAILS_ENV" } else { "RACK_ENV" }
     }
 }
 
-/// Routes beyond these make a first flow no clearer.
+/// Paths in a first flow: further ones make the flow no clearer.
 const PATHS_MAX: usize = 8;
 
 /// `None` where there is no `config.ru`.
@@ -117,7 +117,8 @@ fn facts(app: &App, has_database: bool, has_puma: bool) -> Vec<Text> {
     found.map(|(_, said)| Text::from(said)).collect()
 }
 
-/// Only what cannot lose data: an app without a database of its own gets its tables.
+/// Command before a run, only where no data can be lost: an app without its own database gets
+/// tables.
 fn before(has: &dyn Fn(&str) -> bool, seed: &str) -> Option<String> {
     if has("db/schema.rb") || has("db/structure.sql") {
         return Some("bundle exec rake db:prepare".to_owned());
@@ -173,8 +174,7 @@ fn index_of(text: &str) -> Option<String> {
     (!limited && !left_out && !name.is_empty()).then_some(name)
 }
 
-/// No parameters, nothing that by its name changes something, and nothing that machines ask for
-/// instead of people.
+/// Whether a path has no parameters, no name of a change, and no content meant for machines.
 fn is_plain(path: &str) -> bool {
     const CHANGING: [&str; 4] = ["logout", "initialize", "reset", "delete"];
     const FOR_MACHINES: [&str; 17] = [

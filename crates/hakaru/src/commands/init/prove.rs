@@ -1,6 +1,6 @@
-//! The first `hakaru run` tries the flow that `hakaru init` wrote: files do not say which of an
-//! app's routes answer a stranger with a page. What is answered with a redirect or a refusal is
-//! taken out of the flow, and what the rest answers is stated in it.
+//! The first `hakaru run` tries the flow written by `hakaru init`: files do not say which of an
+//! app's routes return a page to a stranger. Entries answered with a redirect or a refusal are
+//! removed from the flow, and the status of the others is stated in it.
 //!
 //! Only a flow that still has init's own entries and says that it was not tried is touched.
 
@@ -15,13 +15,12 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use experiment::Settings;
 
-/// The line of a flow that was not tried yet.
+/// The line in an untried flow.
 pub(crate) const UNTRIED: &str = "# Not tried yet: the first `hakaru run` takes out what is answered with a redirect or a refusal.";
-/// And of one that was.
+/// The line in a tried flow.
 const TRIED: &str = "# Tried: what the app answered with a redirect or a refusal is not here; each entry states what it answered.";
 
-/// Tries the settings' flows that init wrote and nobody tried, against the app that runs. Whether
-/// one was rewritten.
+/// Tries init's untried flows against the running app; returns whether a flow was rewritten.
 pub(crate) fn flows(settings: &Settings) -> Result<bool, Failure> {
     let mut rewritten = false;
     for flow in &settings.scenario.flows {
@@ -44,24 +43,24 @@ pub(crate) fn flows(settings: &Settings) -> Result<bool, Failure> {
     Ok(rewritten)
 }
 
-/// A flow as init writes it.
+/// A flow as written by init.
 struct Untried<'a> {
     /// What stands before the first entry.
     head: &'a str,
     entries: Vec<&'a str>,
 }
 
-/// What came of trying it.
+/// Result of a tried flow.
 #[derive(Debug, PartialEq, Eq)]
 struct Tried {
-    /// The flow as it should be; `None` where no entry is left.
+    /// The corrected flow; `None` without a remaining entry.
     text: Option<String>,
     /// What was taken out, such as `GET /account (302)`.
     left_out: Vec<String>,
 }
 
 impl<'a> Untried<'a> {
-    /// `None` for a flow that somebody wrote into, or that was tried.
+    /// Parses a flow; `None` for an edited or an already tried flow.
     fn of(text: &'a str) -> Option<Untried<'a>> {
         let (head, entries) = text.split_once("\n\n")?;
         let entries: Vec<&str> = entries.split("\n\n").map(str::trim_end).collect();
@@ -75,7 +74,8 @@ impl<'a> Untried<'a> {
         (untried && entries.iter().all(is_own)).then_some(Untried { head, entries })
     }
 
-    /// `answered` in the order of the entries; what was not reached stays as it is.
+    /// Returns the corrected flow; `answered` is in the order of the entries, and entries without a
+    /// response stay unchanged.
     fn tried(&self, answered: &[Checked]) -> Tried {
         let mut left_out = Vec::new();
         let mut kept = Vec::new();
@@ -96,7 +96,7 @@ impl<'a> Untried<'a> {
     }
 }
 
-/// Writes the flow, and says what is no longer in it. Whether it was written.
+/// Writes the flow and prints the removed entries; returns whether the flow was written.
 fn rewrite(file: &Path, tried: &Tried) -> Result<bool, Failure> {
     let Some(text) = &tried.text else {
         output::notice(text!(

@@ -4,11 +4,11 @@ use super::look::App;
 use super::prove::UNTRIED;
 use guard::Store;
 
-/// How each entry of a first flow begins; its path follows.
+/// Beginning of each entry of a first flow, before the path.
 pub(crate) const ENTRY: &str = "GET {{base_url}}";
 /// The header of each entry.
 pub(crate) const COMPRESSED: &str = "Accept-Encoding: gzip";
-/// Its header where the app answers plain HTTP with a redirect.
+/// Header for an app with a redirect from plain HTTP.
 pub(crate) const FORWARDED: &str = "X-Forwarded-Proto: https";
 
 /// `hakaru.toml`, each line explained.
@@ -60,8 +60,7 @@ pub(crate) fn config(app: &App, flow: &str, remote: &[Store]) -> String {
     )
 }
 
-/// The environment with a database of this machine, as a comment, and the key that means the other
-/// one.
+/// The environment with a local database, as a comment, and the key that allows the other one.
 fn local_database(store: &Store, env: &str) -> String {
     let url = store.local_alternative().unwrap_or("…");
     format!(
@@ -75,7 +74,8 @@ fn local_database(store: &Store, env: &str) -> String {
     )
 }
 
-/// A flow that asks for each path once. An entry without a stated answer accepts every status below 500.
+/// A flow with one request per path. An entry without a stated status accepts every status below
+/// 500.
 pub(crate) fn flow(app: &App) -> String {
     let mut text = format!(
         "# A first flow: one request after another. State what each must answer, such as `HTTP 200`,\n\

@@ -1,4 +1,4 @@
-//! The files of a load: on this host's disk, or brought along from where the load was typed.
+//! The files of a load: on this host's disk, or sent along with an order.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -29,17 +29,17 @@ enum From {
 }
 
 impl Inputs {
-    /// Returns inputs that are on disk.
+    /// Returns inputs on disk.
     pub(crate) fn of_disk() -> Inputs {
         Inputs::now(From::Disk)
     }
 
-    /// Returns inputs that are on disk and remember every file that was read.
+    /// Returns inputs on disk, with a record of every file read.
     pub(crate) fn keeping() -> Inputs {
         Inputs::now(From::Keeping(RefCell::default()))
     }
 
-    /// Returns inputs that an order brought; nothing is read from disk.
+    /// Returns the inputs of an order; nothing is read from disk.
     pub(crate) fn of_order(files: Files, run_token: String) -> Inputs {
         let from = From::Order(files);
         Inputs { from, run_token }
@@ -84,7 +84,7 @@ impl Inputs {
         }
     }
 
-    /// Returns every file that was read.
+    /// Returns every file read so far.
     pub(super) fn kept(self) -> Files {
         match self.from {
             From::Disk => Files::new(),
@@ -94,7 +94,8 @@ impl Inputs {
     }
 }
 
-/// Returns the path of a file in memory that is gone with the process, however the process ends.
+/// Returns the path of an unnamed file in memory, removed with the process, however the process
+/// ends.
 fn unnamed(bytes: &[u8]) -> io::Result<PathBuf> {
     let mut file = File::from(memfd_create("hakaru", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;

@@ -9,7 +9,7 @@ use super::show::{Outputs, show};
 use crate::cli::MergeArgs;
 use crate::exit::{Exit, Failure};
 
-/// Merges the files, shows what came of it, and says how the program ends.
+/// Merges the files, prints the result, and returns the exit code.
 pub(super) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     let outputs = Outputs {
         json: args.json,

@@ -37,14 +37,14 @@ const AFTER_NS: i64 = 1_000_000_000;
 /// Round trips by which a clock is compared before the start.
 const CLOCK_TRIPS: usize = 8;
 
-/// A generator on its host.
+/// A generator on a host.
 struct Generator<'a> {
     host: &'a str,
     part: Part,
     session: Session,
 }
 
-/// Sends the load from all hosts, shows what came of it, and says how the program ends.
+/// Sends the load from all hosts, prints the result, and returns the exit code.
 ///
 /// # Errors
 /// [`Exit::Failed`] with the names of hosts that could not be used or were lost.
@@ -102,7 +102,7 @@ pub(super) fn check_parts(settings: &mut Settings, of: u32) -> Result<(), Failur
     Ok(())
 }
 
-/// Finds the hosts in the config file; others are where `ssh` finds them.
+/// Returns the hosts by the config file; other names are resolved by `ssh`.
 fn chosen(names: &[String], known: &[Host]) -> Result<Vec<Host>, Failure> {
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort();
@@ -127,7 +127,7 @@ fn chosen(names: &[String], known: &[Host]) -> Result<Vec<Host>, Failure> {
     Ok(names.iter().map(host).collect())
 }
 
-/// Returns all, or one error that has all that failed.
+/// Returns all values, or one error with the texts of all failures.
 fn all_of<T>(results: Vec<Result<T, String>>) -> Result<Vec<T>, Failure> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for result in results {
@@ -148,7 +148,7 @@ fn all_of<T>(results: Vec<Result<T, String>>) -> Result<Vec<T>, Failure> {
     }
 }
 
-/// Runs `work` for each generator on a thread of its own.
+/// Runs `work` for each generator on its own thread.
 fn on_each<T: Send>(
     generators: &[Generator<'_>],
     work: impl Fn(&Generator<'_>) -> Result<T, String> + Sync,
@@ -178,7 +178,8 @@ fn prepare(generators: &[Generator<'_>], text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells each when to start by its own clock; returns that instant on the wall clock of this host.
+/// Sends each generator a start time by the generator's clock; returns the instant on the wall
+/// clock of this host.
 fn start(generators: &[Generator<'_>]) -> Result<i64, Failure> {
     let (start_ns, started_ns) = (monotonic_ns() + AFTER_NS, wall_ns() + AFTER_NS);
     on_each(generators, |generator| {
@@ -193,7 +194,8 @@ fn start(generators: &[Generator<'_>]) -> Result<i64, Failure> {
     Ok(started_ns)
 }
 
-/// Follows all to their ends. One that is lost ends the load of the others, and so does `stop`.
+/// Follows all generators to their ends. A lost generator ends the load of the others, and so does
+/// `stop`.
 fn follow_all(
     generators: &[Generator<'_>],
     settings: &Settings,
@@ -224,7 +226,7 @@ fn follow_all(
     })
 }
 
-/// Returns what the threads returned; a panic of one of them goes on here.
+/// Returns the threads' results; a panic in a thread continues here.
 fn joined<T>(threads: Vec<ScopedJoinHandle<'_, T>>) -> Vec<T> {
     let ended = threads.into_iter().map(ScopedJoinHandle::join);
     ended
@@ -232,7 +234,7 @@ fn joined<T>(threads: Vec<ScopedJoinHandle<'_, T>>) -> Vec<T> {
         .collect()
 }
 
-/// Shows what all did together, until the last of them has ended; sets `is_over` when `stop` is.
+/// Shows the common progress until the last generator has ended; sets `is_over` with `stop`.
 fn show_progress(
     happened: &Receiver<Stretch>,
     generators: usize,
@@ -304,7 +306,7 @@ impl Generator<'_> {
         Ok(ready)
     }
 
-    /// Returns the result with its start on the clock of this host.
+    /// Returns the result with the start on the clock of this host.
     fn given(&self, mut result: GeneratorResult, started_ns: i64) -> Given {
         let walls: Vec<RoundTrip> = (self.session.trips().iter())
             .map(|trip| trip.wall)

@@ -1,4 +1,4 @@
-//! One generator of several: the result that it leaves.
+//! The result of one generator of several.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -44,7 +44,7 @@ pub(super) fn keep(
     Ok(())
 }
 
-/// Returns all that was measured, with the plan of which it was a part.
+/// Returns all figures of the part, with the plan of the whole load.
 pub(super) fn result(settings: &Settings, steps: &[StepLabel], kept: &Kept) -> GeneratorResult {
     let plan = &settings.plan;
     // How long ago it started is known by the monotonic clock, which nobody sets.

@@ -1,6 +1,5 @@
-//! The live page's terminal: standard error, drawn with the few control sequences that every
-//! terminal knows (ECMA-48), on a screen of its own, so that the summary stands where the load was
-//! started.
+//! The live page's terminal: standard error, drawn with the few control sequences known to every
+//! terminal (ECMA-48), on the alternate screen, so the summary stands where the load was started.
 //!
 //! The terminal stays in its usual mode: Ctrl-C is a signal as ever.
 
@@ -18,25 +17,24 @@ use rustix::termios::tcgetwinsize;
 
 use crate::output::look;
 
-/// To a screen of its own, and back.
+/// Switches to the alternate screen, and back.
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l\x1b[?25h";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 const CLEAR: &str = "\x1b[2J";
-/// A smaller terminal has no room for curves; one that is dumb, or has ASCII only, cannot show
-/// them.
+/// Fewest rows with room for curves; dumb terminals and those with ASCII only get none.
 const ROWS_MIN: u16 = 14;
 const COLUMNS_MIN: u16 = 60;
 
-/// The live page while a load runs; dropping it brings the terminal back.
+/// The live page of a running load; a drop restores the terminal.
 pub(crate) struct Screen {
     live: Live,
     terminal: Terminal<Ansi>,
 }
 
 impl Screen {
-    /// A page on standard error, when that is a terminal with room for it.
+    /// Opens a page on standard error, when standard error is a large enough terminal.
     pub(crate) fn open(live: Live) -> Option<Screen> {
         let size = size().ok().filter(|_| io::stderr().is_terminal())?;
         if size.height < ROWS_MIN || size.width < COLUMNS_MIN || look::is_dumb() || look::is_ascii()
@@ -94,7 +92,7 @@ impl Ansi {
         self.out.write_all(text.as_bytes())
     }
 
-    /// The looks of a cell, as far as the page uses them.
+    /// Writes the colour and weight of a cell, as far as the page uses either.
     fn put_looks(&mut self, cell: &Cell) -> io::Result<()> {
         let bold = if cell.modifier.contains(Modifier::BOLD) {
             ";1"

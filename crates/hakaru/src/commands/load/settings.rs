@@ -14,14 +14,14 @@ use crate::settings::config::{Config, Loaded};
 use crate::settings::{level_up, nanos, scenario_spec, typed_flow};
 
 const CONNECTIONS_DEFAULT: u32 = 50;
-/// In an open load connections are opened as they are needed; this many that are needed at once
-/// mean that the server does not keep up.
+/// Limit of connections in an open load, which are opened on demand; a load at the limit means that
+/// the server does not keep up.
 const CONNECTIONS_OPEN_DEFAULT: u32 = 1_000;
 /// A search needs some fifteen trials, of which each should hold a few seconds.
 const SEARCH_DEFAULT: Duration = Duration::from_secs(60);
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 
-/// Everything that `load` needs to know.
+/// Settings of `load`.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// The target as typed.
@@ -30,12 +30,12 @@ pub(crate) struct Settings {
     pub(crate) scenario: Scenario,
     /// How hard, how long.
     pub(crate) plan: Plan,
-    /// What must come out, at the given load or at the highest one that is searched for.
+    /// Expectations at the given load, or at the searched highest load.
     pub(crate) goals: Vec<Goal>,
 }
 
 impl Settings {
-    /// Resolves them; reads the files that are named.
+    /// Resolves the settings; reads the named files.
     pub(crate) fn resolve(
         args: &LoadArgs,
         loaded: &Loaded,

@@ -27,7 +27,7 @@ impl Outputs<'_> {
     }
 }
 
-/// Shows it.
+/// Prints the result, and writes the requested files.
 pub(super) fn show(view: &View<'_>, outputs: &Outputs<'_>) -> Result<(), Failure> {
     match outputs.json {
         true => output::data(&load_report::json::document(view, words::Language::English)),

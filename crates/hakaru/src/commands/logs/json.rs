@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const FORMAT: &str = "hakaru-logs";
 const VERSION: u32 = 1;
 
-/// Returns the document: all routes or statements, those with most time first.
+/// Returns the JSON document: all routes or statements, by time, greatest first.
 pub(in crate::commands) fn of(digest: &Digest) -> String {
     let (kind, rows) = match digest {
         Digest::Access(access) => {

@@ -13,7 +13,7 @@ const STATEMENT_LINES: usize = 3;
 /// Rows read for each row returned from which a statement reads too much.
 const EXAMINED_MANY: f64 = 100.0;
 
-/// Returns the page; at most `limit` rows, or all where it is 0.
+/// Returns the page with at most `limit` rows, or all for 0.
 pub(in crate::commands) fn of(digest: &Digest, names: &str, limit: usize) -> String {
     let mut page = Page::default();
     match digest {

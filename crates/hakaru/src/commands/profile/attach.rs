@@ -1,4 +1,4 @@
-//! `--pid`: arms the sampler of a process that stands by.
+//! `--pid`: arms the standby sampler of a running process.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -58,7 +58,7 @@ pub(super) fn attach(args: &ProfileArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// Where the agent of that process makes its rings, if it has one that stands by.
+/// Folder of the rings of a process, if the process has an agent on standby.
 fn ring_folder(pid: u32) -> Result<PathBuf, Failure> {
     let path = format!("/proc/{pid}/environ");
     let environment = std::fs::read(&path).map_err(|error| {
@@ -87,7 +87,8 @@ fn ring_folder(pid: u32) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Written aside and renamed, so that the agent never reads half of it.
+/// Writes the order under a temporary name and renames the file, so the agent never reads half of
+/// an order.
 fn order(args: &ProfileArgs, pid: u32, folder: &std::path::Path) -> Result<(), Failure> {
     let text = format!(
         "{} {} told {}",

@@ -1,4 +1,4 @@
-//! Profiles that were kept: in the folder's store, or in files.
+//! Stored profiles: in the folder's store, or in files.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,16 +10,16 @@ use words::text;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// A profile, and where it is from.
+/// A profile with the source.
 pub(super) struct Found {
     pub(super) profile: Profile,
-    /// Its number in the store.
+    /// Number of the profile in the store.
     pub(super) number: Option<i64>,
-    /// The run that it was taken in.
+    /// Number of the profiled run.
     pub(super) run: Option<i64>,
 }
 
-/// The profile of that number or name of a file.
+/// Returns the profile with the number, or in the named file.
 pub(super) fn find(text: &str) -> Result<Found, Failure> {
     match text.parse::<RunRef>() {
         Ok(wanted) => from_store(wanted),
@@ -76,8 +76,8 @@ fn from_file(path: &Path) -> Result<Profile, Failure> {
     Ok(profile)
 }
 
-/// Keeps a profile in the project's store, of that run if it is of one; answers its number, or says
-/// why it is not kept.
+/// Stores a profile in the project's store, with the number of the profiled run if there is one;
+/// returns the profile's number, or prints the reason of the failure.
 pub(super) fn keep(folder: &Path, profile: &Profile, run: Option<i64>) -> Option<i64> {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)

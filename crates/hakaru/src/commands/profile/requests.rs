@@ -1,4 +1,4 @@
-//! Profiles of runs, whose samples know the request they belong to.
+//! Profiles of runs, with the request of each sample.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -14,7 +14,7 @@ use crate::output;
 use experiment::Settings;
 use experiment::workspace::PROFILE_RATE;
 
-/// Keeps what was sampled in a run that was kept.
+/// Stores the samples of a stored run.
 pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: ProfileCollector) {
     if collector.is_empty() {
         return;
@@ -56,14 +56,14 @@ pub(crate) fn kept_of_run(run: i64) -> Option<Profile> {
     }
 }
 
-/// A request that samples can belong to.
+/// A request with possible samples.
 struct Known {
     route: String,
     id: u64,
     length: u64,
 }
 
-/// The samples of the requests that the filter names.
+/// Returns the samples of the requests chosen by the filter.
 pub(super) fn only(found: &Found, filter: &FilterArgs) -> Result<Profile, Failure> {
     let mut known = told(&found.profile);
     if let Some(run) = found.run {
@@ -103,7 +103,7 @@ pub(super) fn only(found: &Found, filter: &FilterArgs) -> Result<Profile, Failur
     }))
 }
 
-/// Those that the app told of itself, such as messages of WebSockets.
+/// Requests reported by the app itself, such as messages of WebSockets.
 fn told(profile: &Profile) -> Vec<Known> {
     let told = profile.requests.iter().map(|request| Known {
         route: profile.route(request.route).to_owned(),
@@ -113,7 +113,7 @@ fn told(profile: &Profile) -> Vec<Known> {
     told.collect()
 }
 
-/// Those of the run's measured window.
+/// Requests of the run's measured window.
 fn measured(run: i64) -> Result<Vec<Known>, Failure> {
     let folder = super::take::folder()?;
     let stored = Store::open(&folder)

@@ -1,4 +1,4 @@
-//! Runs a command with the sampler inside and reads what it tells.
+//! Runs a command with the sampler inside and reads the samples.
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use crate::language;
 use crate::output::{self, look};
 use experiment::workspace::Inside;
 
-/// Rings are read that often, so that none fills up.
+/// Interval of reading the rings, short enough for no ring to fill up.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Runs the command to its end, prints the profile and keeps it.
+/// Runs the command to the end, prints the profile and stores it.
 pub(super) fn take(args: &ProfileArgs) -> Result<Exit, Failure> {
     let folder = folder()?;
     let stop = context::stop_flag()?;

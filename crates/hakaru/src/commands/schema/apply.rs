@@ -1,5 +1,4 @@
-//! `hakaru schema apply`: becomes the only runner, plans (or takes a plan that was kept), executes,
-//! reads back.
+//! `hakaru schema apply`: takes the lock, plans (or reads a stored plan), executes, reads back.
 
 use std::path::Path;
 
@@ -27,7 +26,7 @@ use crate::cli::schema::ApplyArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// A database that nobody else changes now, and what it shall be.
+/// A locked database, and the wanted schema.
 struct Work<'a> {
     args: &'a ApplyArgs,
     database: Box<dyn Database>,
@@ -40,7 +39,7 @@ struct Work<'a> {
     sizes: Sizes,
     /// Takes what the server would copy.
     outside: Option<Outside>,
-    /// On what terms it is for tables that are in use.
+    /// Terms for tables in use.
     online: Option<OnlineTerms>,
 }
 
@@ -161,7 +160,7 @@ fn text(path: &Path, sql: &str) -> Source {
     }
 }
 
-/// Opens the server and makes this run the only one.
+/// Connects to the server and takes the lock on schema changes.
 fn open(args: &ApplyArgs, place: &Place) -> Result<Box<dyn Database>, Failure> {
     let access = Access {
         create: true,

@@ -30,37 +30,37 @@ pub(super) struct Document {
     /// Where the plan begins, without a password.
     pub(super) place: String,
     server: ServerLine,
-    /// Of the schema that the plan begins at.
+    /// Fingerprint of the schema before the plan.
     pub(super) fingerprint: String,
     pub(super) statements: Vec<Line>,
     /// What is neither compared nor changed; older files do not say.
     #[serde(default)]
     pub(super) unseen: Vec<Hidden>,
-    /// For tables that are in use, and what may make others wait there; older files do not say.
+    /// Terms for tables in use, with the allowed waits of others; absent in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) online: Option<OnlineTerms>,
     /// What is left out; older files leave nothing out.
     #[serde(default, skip_serializing_if = "Scope::is_all")]
     pub(super) scope: Scope,
-    /// The schema that the plan ends at.
+    /// Statements of the schema after the plan.
     pub(super) wanted: Vec<String>,
     /// Set by `apply`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) outcome: Option<Outcome>,
 }
 
-/// On what terms a plan is for tables that are in use.
+/// Terms of a plan for tables in use.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct OnlineTerms {
-    /// As `--allow` names it, such as `offline-column:users.id`.
+    /// Permissions in the words of `--allow`, such as `offline-column:users.id`.
     pub(super) allow: Vec<String>,
 }
 
-/// How a statement is carried out where that is not as it stands.
+/// Execution of a statement other than as written.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 enum WayLine {
-    /// Nobody queues behind its lock.
+    /// Lock with a short wait and retries, so nobody queues behind.
     Patient,
     /// Builds an index beside writers.
     Build {
@@ -68,7 +68,7 @@ enum WayLine {
         table: String,
         index: String,
     },
-    /// In the cheapest way that the server has.
+    /// The cheapest algorithm of the server.
     Cheapest { table: String, action: String },
 }
 
@@ -79,7 +79,7 @@ struct ServerLine {
     version: Option<String>,
 }
 
-/// An object that is not compared.
+/// An object outside the comparison.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Hidden {
     kind: String,
@@ -93,24 +93,24 @@ pub(super) struct Line {
     verb: String,
     kind: String,
     name: String,
-    /// What `--allow` would have to say, when it destroys something.
+    /// Permission for `--allow`, when the statement destroys something.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) permission: Option<String>,
     transactional: bool,
-    /// What it does to stored values and rights; older files do not say.
+    /// Effect on stored values and rights; absent in older files.
     #[serde(default)]
     effect: String,
     hazards: Vec<Harm>,
-    /// What it is done to; only in plans for tables that are in use.
+    /// Changed table; only in plans for tables in use.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     table: Option<TableSize>,
-    /// How it is done; only in plans for tables that are in use.
+    /// Execution of the statement; only in plans for tables in use.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     way: Option<WayLine>,
-    /// Numbers, from 0, of the statements without which it makes no sense; older files do not say.
+    /// Numbers, from 0, of the statements required by the statement; absent in older files.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     needs: Vec<usize>,
-    /// `null`: it is applied.
+    /// Reason not to apply the statement; `null` for an applied one.
     pub(super) held_back: Option<Held>,
 }
 
@@ -136,22 +136,22 @@ struct Harm {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "why")]
 pub(super) enum Held {
-    /// It destroys something.
+    /// The statement destroys something.
     Destructive,
     /// Others would wait for long.
     Offline,
-    /// It needs this statement, counted from 0.
+    /// The statement requires another one, counted from 0.
     Needs { statement: usize },
 }
 
-/// What came of applying it.
+/// Result of applying the plan.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Outcome {
     /// Statements executed.
     pub(super) executed: usize,
     /// Statements held back.
     pub(super) held_back: usize,
-    /// Statements that are still needed although all were executed.
+    /// Statements still needed although all were executed.
     pub(super) missing: Vec<String>,
     pub(super) seconds: f64,
 }
@@ -201,7 +201,7 @@ pub(super) fn text(document: &Document) -> String {
     serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
 }
 
-/// Keeps it, for the owner alone: a schema says much about a business.
+/// Writes the document, readable by the owner alone: a schema says much about a business.
 pub(super) fn write(path: &Path, document: &Document) -> Result<(), Failure> {
     let written = OpenOptions::new()
         .write(true)
@@ -219,7 +219,7 @@ pub(super) fn write(path: &Path, document: &Document) -> Result<(), Failure> {
     })
 }
 
-/// Reads a plan that was kept.
+/// Reads a stored plan.
 pub(super) fn read(path: &Path) -> Result<Document, Failure> {
     let wrong = |what: String| {
         let message = format!("cannot use {}: {what}", path.display());
@@ -276,7 +276,7 @@ impl Document {
     }
 }
 
-/// The same for equal schemas, in whatever order they were written.
+/// Fingerprint of a schema, independent of the order of statements.
 pub(super) fn fingerprint(schema: &Schema) -> String {
     let mut statements = schema.statements();
     statements.sort_unstable();

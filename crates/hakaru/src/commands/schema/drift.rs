@@ -1,5 +1,4 @@
-//! `hakaru schema drift`: whether a database is still what its file says, for a job that runs every
-//! day.
+//! `hakaru schema drift`: differences of a database from the schema file, for a daily job.
 
 use std::process::ExitCode;
 

@@ -55,7 +55,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<Exit, Failure> {
     Ok(unseen::exit(&unseen, args.allow_unseen))
 }
 
-/// Statements as a client takes them.
+/// Statements as a script for a client.
 fn script(statements: &[String], server: &Server) -> String {
     statements
         .iter()
@@ -69,9 +69,8 @@ fn script(statements: &[String], server: &Server) -> String {
         .collect()
 }
 
-/// One file for each table with what belongs to it, and for each object that belongs to none. Names
-/// begin with a number by kind, so that reading the folder in order is an order in which an empty
-/// server takes it, foreign keys apart.
+/// Writes one file for each table with its parts, and one for each other object. Names begin with a
+/// number by kind: read in order, the folder can be applied to an empty server, foreign keys apart.
 fn split(folder: &Path, schema: &Schema, server: &Server) -> Result<(), Failure> {
     let unwritable = |error: std::io::Error| {
         let message = format!("cannot write into {}: {error}", folder.display());
@@ -136,7 +135,7 @@ fn files(schema: &Schema, server: &Server) -> BTreeMap<String, String> {
     files
 }
 
-/// Whether an object has a file of its own; the others are in that of their table.
+/// Whether an object has its own file, rather than a place in the table's file.
 fn stands_alone(kind: &str) -> bool {
     !matches!(
         kind,
@@ -144,7 +143,7 @@ fn stands_alone(kind: &str) -> bool {
     )
 }
 
-/// Two digits by which files sort into an order that an empty server takes.
+/// Two digits for the order of files, in which an empty server accepts the statements.
 fn place_of(kind: &str) -> String {
     let number = match kind {
         "schema" => 10,
@@ -159,7 +158,7 @@ fn place_of(kind: &str) -> String {
     format!("{number}-{kind}").replace(' ', "-")
 }
 
-/// A name that every file system takes and that leads nowhere else.
+/// A file name valid in every file system, without a path.
 fn file_name(name: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || ['_', '-', '.'].contains(&letter);
     let name: String = name

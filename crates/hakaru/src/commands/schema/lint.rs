@@ -88,7 +88,7 @@ pub(super) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// What the server counts; what it does not say is said.
+/// Returns the server's usage counters; prints the missing ones.
 fn used(database: &mut dyn schema_db::Database) -> Usage {
     let (usage, refused) = schema_db::usage::usage(database);
     for error in refused {

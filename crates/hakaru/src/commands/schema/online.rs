@@ -1,4 +1,4 @@
-//! `--online`: how large tables are, and a run that waits shortly and tries again.
+//! `--online`: sizes of tables, and a run with short waits for locks and retries.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,8 @@ pub(super) struct Size {
 pub(super) struct Sizes(Option<HashMap<String, Size>>);
 
 impl Sizes {
-    /// What the server says, when it is asked. SQLite's users learn that there is nothing to do.
+    /// Returns the sizes by the server's statistics, for `--online`. Users of SQLite get a notice
+    /// of no effect.
     pub(super) fn of_server(database: &mut dyn Database, is_online: bool) -> Sizes {
         if !is_online {
             return Sizes::default();
@@ -119,7 +120,8 @@ pub(super) fn carry_out(
     Ok(refused)
 }
 
-/// Whether a statement is still needed since the server refused it, or an earlier one of its table.
+/// Whether a statement is still needed because the server refused the same statement, or an earlier
+/// one for the table.
 pub(super) fn is_of(refused: &[Refused], left: &Statement) -> bool {
     let is_same = |each: &Refused| each.step.online.table == left.online.table;
     let allowed = offline_permission(left);

@@ -9,7 +9,7 @@ use super::scope::{Ready, Scope};
 use crate::cli::schema::{Dialect, Filter, How, ScratchArg};
 
 impl Dialect {
-    /// The server that speaks it.
+    /// The server of the dialect.
     pub(super) fn server(self) -> Server {
         Server::unknown(match self {
             Dialect::Mysql => Product::Mysql,
@@ -48,7 +48,7 @@ impl How {
         }
     }
 
-    /// On what terms a plan is for tables that are in use.
+    /// Terms of a plan for tables in use.
     pub(super) fn online_terms(&self) -> Option<OnlineTerms> {
         let allowed = self.allow.iter();
         let allow = allowed.filter(|allowed| allowed.starts_with("offline-"));
@@ -76,7 +76,7 @@ impl Filter {
     }
 }
 
-/// A scope that lives as long as the program, which has one.
+/// Leaks a scope, of which the program has one, for use until the program's end.
 pub(super) fn forever(ready: Ready) -> &'static dyn Fn(&Object) -> bool {
     Box::leak(Box::new(move |object: &Object| ready.keeps(object)))
 }

@@ -1,4 +1,4 @@
-//! A plan as text: SQL that can be piped into a client, with what each statement can harm above it.
+//! A plan as text: SQL for a client, with the hazards of each statement above.
 
 use std::fmt::Write as _;
 
@@ -84,7 +84,7 @@ fn reason(statement: &Statement, why: &HeldBack) -> String {
     }
 }
 
-/// What `--allow` has to say for this statement.
+/// The permission for the statement, in the words of `--allow`.
 pub(crate) fn permission(statement: &Statement) -> String {
     let object = &statement.object;
     format!("{}-{}:{}", statement.verb.word(), object.kind, object.name)
@@ -119,7 +119,7 @@ fn sentence(hazard: &Hazard) -> String {
     }
 }
 
-/// What others notice of a lock, for the names that need an explanation.
+/// Effect of a lock on others, for names in need of an explanation.
 fn meaning(lock: &str) -> Option<&'static str> {
     Some(match lock {
         "ACCESS EXCLUSIVE" | "EXCLUSIVE" => "others can neither read nor write meanwhile",

@@ -21,7 +21,7 @@ use crate::output;
 /// Where a schema is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// `mysql://…` and its relatives.
+    /// A URL such as `mysql://…`.
     Mysql(String),
     /// `postgres://…`.
     Postgres(String),
@@ -45,7 +45,7 @@ pub(crate) enum Place {
 pub(crate) struct Access {
     /// Whether the password is asked for.
     pub(crate) prompt: bool,
-    /// Whether a database file that is not there is made.
+    /// Whether a missing database file is created.
     pub(crate) create: bool,
 }
 
@@ -70,7 +70,7 @@ impl Place {
         }
     }
 
-    /// As it may be shown and kept: without the password.
+    /// The place for people and files: without the password.
     pub(crate) fn shown(&self) -> String {
         match self {
             Place::Mysql(url) | Place::Postgres(url) => without_password(url),
@@ -81,7 +81,7 @@ impl Place {
         }
     }
 
-    /// Connects, when it is a server.
+    /// Connects, when the place is a server.
     pub(crate) fn connect(&self, access: Access) -> Result<Option<Box<dyn Database>>, Failure> {
         let connected = match self {
             Place::Mysql(url) => mysql(url, access),
@@ -97,7 +97,7 @@ impl Place {
         connected.map(Some).map_err(|error| of_server(&error))
     }
 
-    /// The texts, when it is no server.
+    /// Reads the texts, when the place is no server.
     pub(crate) fn texts(&self) -> Result<Vec<Source>, Failure> {
         let read = match self {
             Place::StandardInput => source::standard_input().map(|source| vec![source]),
@@ -116,7 +116,7 @@ fn boxed<D: Database + 'static>(opened: Result<D, DbError>) -> Connected {
     opened.map(|database| Box::new(database) as Box<dyn Database>)
 }
 
-/// Where a URL leads, with what the environment and `~/.my.cnf` say beside it.
+/// Address in a URL, completed from the environment and `~/.my.cnf`.
 pub(super) fn mysql_address(url: &str) -> Result<MysqlAddress, DbError> {
     let mut address = MysqlAddress::from_url(url)?;
     let options = my_cnf();
@@ -139,7 +139,7 @@ fn mysql(url: &str, access: Access) -> Connected {
     boxed(schema_db::mysql::connect(&address))
 }
 
-/// What `~/.my.cnf` says; a file that others can read is used, as by MySQL's own clients.
+/// Options in `~/.my.cnf`; a file readable by others is used, as by MySQL's own clients.
 pub(crate) fn my_cnf() -> ClientOptions {
     let path = home().map(|home| home.join(".my.cnf"));
     let text = path.and_then(|path| fs::read_to_string(path).ok());
@@ -214,7 +214,7 @@ fn authority(url: &str) -> &str {
     &rest[..rest.find(['/', '?']).unwrap_or(rest.len())]
 }
 
-/// The URL as it may be shown.
+/// The URL without the password.
 fn without_password(url: &str) -> String {
     let (url, query) = url.split_once('?').unwrap_or((url, ""));
     let authority = authority(url);

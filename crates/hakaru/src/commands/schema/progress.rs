@@ -1,5 +1,4 @@
-//! How far a plan is: a line for each statement that is done, and on a terminal the one that is
-//! under way.
+//! Progress of a plan: a line for each executed statement, and on a terminal the running one.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -13,18 +12,18 @@ use crate::output::{self, Progress};
 /// Time between two looks at the clock while a statement runs.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Statements that take less are not worth a line on a terminal that shows each under way.
+/// Shortest duration of a statement with its own line, on a terminal.
 const WORTH_A_LINE: Duration = Duration::from_millis(500);
 
-/// Shows what happens, and remembers it for the message if something fails.
+/// Shows the progress, and stores the figures for the message of a failure.
 pub(crate) struct Watch {
     total: usize,
     start: Instant,
     ticker: Option<Ticker>,
     live: bool,
-    /// Statements that are done.
+    /// Executed statements.
     pub(crate) done: usize,
-    /// Whether they were taken back.
+    /// Whether the executed statements were rolled back.
     pub(crate) rolled_back: bool,
 }
 
@@ -93,7 +92,7 @@ fn name(step: &Step) -> String {
     format!("{} {} {}", step.verb, step.kind, step.name)
 }
 
-/// Rewrites a line with the time that has passed, until it is dropped.
+/// Rewrites a line with the elapsed time, until dropped.
 struct Ticker {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,

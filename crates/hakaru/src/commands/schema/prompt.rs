@@ -1,4 +1,4 @@
-//! Asks for a password on the terminal, without showing it.
+//! Asks for a password on the terminal, without echo.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};

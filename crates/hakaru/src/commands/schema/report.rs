@@ -1,4 +1,4 @@
-//! What `lint` and `drift` found, in the formats that people, pages and code hosts read.
+//! Findings of `lint` and `drift`, in the formats of people, pages and code hosts.
 
 mod markdown;
 mod sarif;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::schema::ReportFormat;
 
-/// Lines behind the start of a table in which its parts are looked for.
+/// Lines after the start of a table searched for the table's parts.
 const TABLE_LINES_MAX: usize = 500;
 
 /// What was found.
@@ -22,7 +22,7 @@ pub(super) struct Report {
     pub(super) title: &'static str,
     /// What was looked at, without a password.
     pub(super) place: String,
-    /// What it was compared with.
+    /// Place of the wanted schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) wanted: Option<String>,
     pub(super) findings: Vec<Finding>,
@@ -33,7 +33,7 @@ pub(super) struct Report {
     pub(super) rules: Vec<(String, String)>,
 }
 
-/// One thing that was found.
+/// One finding.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Finding {
     pub(super) rule: String,
@@ -44,7 +44,7 @@ pub(super) struct Finding {
     pub(super) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) advice: Option<String>,
-    /// The statement that would change it.
+    /// Statement to mend the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sql: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,8 +111,7 @@ impl Report {
     }
 }
 
-/// Finds where texts define a part of an object: the line of its owner, or the one of the part
-/// behind it.
+/// Finds the definition of an object's part in texts: the owner's line, or the part's line below.
 pub(super) fn spot(texts: &[Source], owner: &str, part: &str) -> Option<Spot> {
     let bare = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let (owner, part) = (bare(owner), bare(part));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exit::{Exit, Failure};
 
-/// Kinds that belong to a table, and are included with it unless somebody names them.
+/// Kinds with an owning table, included with the table unless named themselves.
 const PARTS: [&str; 6] = [
     "index",
     "constraint",
@@ -18,7 +18,7 @@ const PARTS: [&str; 6] = [
     "partition",
 ];
 
-/// Kinds that a `schema.rb` speaks of.
+/// Kinds in a `schema.rb`.
 const RAILS: [&str; 7] = [
     "table",
     "partition",
@@ -36,7 +36,7 @@ pub(super) struct Scope {
     /// `[KIND:]GLOB`; nothing for everything.
     pub(super) include: Vec<String>,
     pub(super) exclude: Vec<String>,
-    /// The only kinds that are looked at; nothing for all.
+    /// The only compared kinds; empty for all.
     pub(super) kinds: Vec<String>,
     /// The only schemas beside the default one; nothing for all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,14 +45,14 @@ pub(super) struct Scope {
     pub(super) any_column_order: bool,
 }
 
-/// A pattern that can be asked.
+/// A compiled pattern.
 pub(super) struct Pattern {
     kind: Option<String>,
     glob: Regex,
     has_schema: bool,
 }
 
-/// A scope that can be asked.
+/// A compiled scope.
 pub(super) struct Ready {
     include: Vec<Pattern>,
     exclude: Vec<Pattern>,
@@ -68,8 +68,7 @@ impl Scope {
         *self == Scope::default()
     }
 
-    /// Leaves out what a file of Rails says nothing about, and the tables that ActiveRecord keeps
-    /// for itself.
+    /// Excludes everything a file of Rails does not describe, and ActiveRecord's own tables.
     pub(super) fn narrow(&mut self, said: &Said) {
         let mut kinds: Vec<&str> = RAILS.to_vec();
         if said.views {
@@ -121,7 +120,7 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Failure> {
     })
 }
 
-/// `*` any letters, `?` one, `[…]` one of these.
+/// Translates a glob: `*` any letters, `?` one, `[…]` one of the listed.
 fn as_regex(glob: &str) -> String {
     let mut regex = String::from("^(?s:");
     let mut is_inside = false;
@@ -146,13 +145,13 @@ impl Pattern {
         self.kind.as_ref().is_none_or(is)
     }
 
-    /// Whether a name fits as it is.
+    /// Whether a name matches without changes.
     pub(super) fn is_match(&self, name: &str) -> bool {
         self.glob.is_match(name)
     }
 
-    /// A name without its schema is in the default one; a pattern without a schema is for all of
-    /// them.
+    /// Whether a name matches. A name without its schema is in the default one; a pattern without a
+    /// schema is for all schemas.
     fn fits(&self, name: &str, default_schema: &str) -> bool {
         match (self.has_schema, name.split_once('.')) {
             (true, None) => {
@@ -170,8 +169,8 @@ impl Ready {
         self.keeps_named(object.kind, &object.name)
     }
 
-    /// Whether somebody would want to know of an object that cannot be compared: it is not
-    /// excluded, and may be included.
+    /// Whether an object outside the comparison is worth a notice: neither excluded nor outside of
+    /// `include`.
     pub(super) fn asks_for(&self, kind: &str, name: &str) -> bool {
         let fits = |pattern: &Pattern| {
             pattern.is_of(&kind.replace('-', " ")) && pattern.fits(name, &self.default_schema)

@@ -18,10 +18,10 @@ use crate::cli::schema::{CompareArgs, Dialect, How};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// More opaque statements than this are counted instead of named.
+/// Opaque statements listed by name; more are counted.
 const NAMED_MAX: usize = 5;
 
-/// Letters of a statement that are shown to find it again.
+/// Letters shown of a statement, enough for a search.
 const SHOWN_MAX: usize = 60;
 
 /// Two schemas, and the way from one to the other.
@@ -32,17 +32,17 @@ pub(super) struct Compared {
     pub(super) from: Schema,
     pub(super) wanted: Schema,
     pub(super) plan: Plan,
-    /// Of tables; only when the plan is for tables that are in use.
+    /// Sizes of tables; only in a plan for tables in use.
     pub(super) sizes: Sizes,
     /// What is on either side and not compared.
     pub(super) unseen: Vec<Unseen>,
     /// What was looked at.
     pub(super) scope: Scope,
-    /// On what terms it is for tables that are in use.
+    /// Terms for tables in use.
     pub(super) online: Option<OnlineTerms>,
 }
 
-/// What is looked at when these texts are compared.
+/// Scope of a comparison of the texts.
 pub(super) fn scope(how: &How, texts: [&Texts; 2]) -> Scope {
     let mut scope = how.filter.scope();
     let said = texts.into_iter().filter_map(|texts| texts.said.clone());
@@ -57,7 +57,7 @@ pub(super) fn scope(how: &How, texts: [&Texts; 2]) -> Scope {
     scope
 }
 
-/// The scope as it can be asked.
+/// Returns the compiled scope.
 pub(super) fn ready(scope: &Scope, server: &Server) -> Result<Ready, Failure> {
     scope.ready(server.default_schema.as_deref())
 }
@@ -127,7 +127,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
     })
 }
 
-/// What reading a schema needs that is not planned with.
+/// Settings for reading a schema without planning.
 pub(super) fn plain(keep: &'static dyn Fn(&Object) -> bool) -> Settings<'static> {
     Settings {
         options: PlanOptions::default(),
@@ -144,7 +144,7 @@ pub(super) fn once(mut unseen: Vec<Unseen>) -> Vec<Unseen> {
     unseen
 }
 
-/// One schema and what is beside it, with a word about what was not understood.
+/// Reads one schema and the objects outside the comparison, and prints notes on unread statements.
 pub(super) fn read(
     database: Option<&mut (dyn Database + 'static)>,
     texts: &Texts,
@@ -165,7 +165,7 @@ pub(super) fn read(
     Ok((schema, unseen))
 }
 
-/// The server that texts are read for: one that is at hand, or one that somebody names.
+/// The server for reading texts: a connected one, or a named one.
 pub(super) fn server(
     here: Option<&dyn Database>,
     there: Option<&dyn Database>,

@@ -1,4 +1,4 @@
-//! The texts of a place in the SQL of a server: files of Rails and Ridgepole are turned into it.
+//! The texts of a place in the SQL of a server: files of Rails and Ridgepole are converted to SQL.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use schema_db::source;
 use super::place::Place;
 use crate::exit::{Exit, Failure};
 
-/// SQL texts, and what files of Rails among them speak of.
+/// SQL texts, and the objects covered by files of Rails among the texts.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     pub(super) sources: Vec<Source>,
@@ -38,7 +38,7 @@ fn wrong(error: &SyntaxError) -> Failure {
     Failure::new(Exit::Failed, error)
 }
 
-/// The file beside another one that it requires, with or without `.rb`.
+/// The file required by another one beside, with or without `.rb`.
 fn required(place: &Place, from: &Source, name: &str) -> Result<Source, String> {
     let Place::Path(_) = place else {
         return Err(format!(

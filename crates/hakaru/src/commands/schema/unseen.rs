@@ -11,19 +11,19 @@ use super::trouble::of_server;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// How statements begin that make or change something; others, such as `SET` and `DROP … IF
+/// First words of statements with an effect on the schema; others, such as `SET` and `DROP … IF
 /// EXISTS`, leave nothing behind.
 const MAKERS: [&str; 5] = ["create", "alter", "grant", "revoke", "security label"];
 
-/// Letters of a statement that are shown to find it again.
+/// Letters shown of a statement, enough for a search.
 const SHOWN_MAX: usize = 60;
 
-/// What a server has of it.
+/// Returns a server's objects outside the comparison.
 pub(super) fn on(database: &mut dyn Database) -> Result<Vec<Unseen>, Failure> {
     database.unseen().map_err(|error| of_server(&error))
 }
 
-/// Statements of a text that make something which is not compared.
+/// Statements of a text with an effect outside the comparison.
 pub(super) fn in_notes(notes: &[Note]) -> Vec<Unseen> {
     let makes = |note: &&Note| {
         let start = note.text.trim_start().to_lowercase();
@@ -62,7 +62,7 @@ pub(super) fn say(unseen: &[Unseen], allow: bool) {
     }
 }
 
-/// The code of a command that did its work.
+/// The exit code of a successful command.
 pub(super) fn exit(unseen: &[Unseen], allow: bool) -> Exit {
     match unseen.is_empty() || allow {
         true => Exit::Ok,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::flags::ConfigText;
 
-/// All keys; one that is not here is an error.
+/// All keys of the configuration; an unknown key is an error.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Config {
@@ -19,18 +19,18 @@ pub(super) struct Config {
     pub(super) algorithm: Option<String>,
     /// Behind every `ALTER TABLE` (MySQL).
     pub(super) lock: Option<String>,
-    /// Connections that read at the same time; 0: as many as we like.
+    /// Connections for reading at the same time; 0: any number.
     pub(super) dump_concurrency: Option<usize>,
     pub(super) bulk_alter: Option<bool>,
     pub(super) managed_roles: Option<Vec<String>>,
     pub(super) create_index_concurrently: Option<bool>,
     pub(super) disable_ddl_transaction: Option<bool>,
     pub(super) legacy_ignore_quotes: Option<bool>,
-    /// Rules by kind of object; the first that fits counts.
+    /// Rules by kind of object; the first match wins.
     pub(super) manage: Option<BTreeMap<ManagedKind, Vec<Rule>>>,
 }
 
-/// Kinds that `manage` may name.
+/// Kinds allowed in `manage`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ManagedKind {
@@ -50,7 +50,7 @@ pub(super) enum ManagedKind {
     Privilege,
 }
 
-/// Which objects of a kind are managed, and whether they may be dropped.
+/// Managed objects of a kind, with the permission to drop.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Rule {

@@ -17,7 +17,7 @@ struct Flag {
     tools: &'static [Tool],
     long: &'static str,
     short: Option<char>,
-    /// The value's name; `None`: it is given or not.
+    /// Name of the value; `None` for a flag without a value.
     value: Option<&'static str>,
     help: &'static str,
 }
@@ -220,7 +220,7 @@ const FLAGS: &[Flag] = &[
     flag(ALL, "version", None, None, "Print the version"),
 ];
 
-/// The name of the argument that is no flag.
+/// The name of the positional argument.
 const DATABASE: &str = "DATABASE|current.sql";
 
 /// What was typed.
@@ -246,7 +246,7 @@ pub(super) struct Flags {
     pub(super) no_transaction: bool,
     pub(super) bulk_alter: bool,
     pub(super) before_apply: Option<String>,
-    /// In the order in which they were typed.
+    /// Configurations in the order of the command line.
     pub(super) configs: Vec<ConfigText>,
     /// A database's name, or a file with the current schema.
     pub(super) database: String,
@@ -394,7 +394,7 @@ fn command(tool: Tool) -> Command {
     command
 }
 
-/// A flag that this tool does not have is not given.
+/// Whether the flag is given; `false` for a flag the tool does not have.
 fn is_given(matched: &ArgMatches, name: &str) -> bool {
     let flag = matched.try_get_one::<bool>(name);
     flag.ok().flatten().copied().unwrap_or(false)

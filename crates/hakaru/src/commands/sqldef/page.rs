@@ -9,9 +9,9 @@ use crate::output;
 pub(super) const NOTHING: &str = "-- Nothing is modified --\n";
 pub(super) const EMPTY: &str = "-- No table exists --\n";
 
-/// The head of a plan that is only shown.
+/// The head of a plan for display only.
 pub(super) const DRY_RUN: &str = "-- dry run --\n";
-/// The head of a plan that is carried out.
+/// The head of a plan for execution.
 pub(super) const APPLY: &str = "-- Apply --\n";
 
 /// What was not understood is told as by `hakaru schema`; of an old spelling sqldef says so,
@@ -28,7 +28,7 @@ pub(super) fn say_notes(notes: Vec<Note>) {
 
 /// A plan in sqldef's order: what a transaction takes, then the rest.
 pub(super) struct Script {
-    /// Each with the step that executes it; without one it is only shown.
+    /// Lines, each with the executing step; `None` for a line without execution.
     lines: Vec<(String, Option<usize>)>,
     pub(super) steps: Vec<Step>,
     shown: usize,
@@ -79,12 +79,13 @@ impl Script {
         self.lines.is_empty()
     }
 
-    /// All of it.
+    /// The whole text.
     pub(super) fn text(&self) -> String {
         self.lines.iter().map(|(line, _)| line.as_str()).collect()
     }
 
-    /// What is to be shown when this step begins: everything up to it that was not yet shown.
+    /// Lines to show at the start of a step: everything up to the step's own line, not shown
+    /// before.
     pub(super) fn up_to(&mut self, step: usize) -> String {
         let place = self.lines.iter().position(|(_, each)| *each == Some(step));
         self.show(place.map_or(self.shown, |place| place + 1))

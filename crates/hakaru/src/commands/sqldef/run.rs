@@ -23,11 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Where the current schema is.
 enum Current {
     Server(Box<dyn Database>),
-    /// Read from this file, for a server of which nothing is known.
+    /// A file, for an unknown server of the kind.
     File(Source, Server),
 }
 
-/// Everything that was decided before looking at a schema.
+/// Decisions made before a schema is read.
 struct Run<'a> {
     tool: Tool,
     flags: &'a Flags,
@@ -147,7 +147,7 @@ impl Run<'_> {
         })
     }
 
-    /// Prints each statement and executes it; then looks whether the server is as wanted.
+    /// Prints and executes each statement, then compares the server with the wanted schema.
     fn apply(&self, mut database: Box<dyn Database>, wanted: &[Source]) -> Result<Ended, String> {
         let keep = |object: &Object| self.scope.keeps(object);
         let settings = self.settings(&keep);

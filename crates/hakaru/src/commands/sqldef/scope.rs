@@ -1,4 +1,4 @@
-//! What the flags and the configuration leave out, and what they allow to be dropped.
+//! Objects excluded by flags and configuration, and objects allowed to be dropped.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::commands::schema::permission;
 /// Which objects are looked at.
 #[derive(Debug)]
 pub(super) struct Scope {
-    /// The schema that a name without one means (PostgreSQL).
+    /// The schema of a name without one (PostgreSQL).
     default_schema: Option<String>,
     target_tables: Vec<Regex>,
     skip_tables: Vec<Regex>,

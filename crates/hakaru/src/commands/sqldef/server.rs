@@ -15,7 +15,7 @@ use super::flags::Flags;
 use crate::commands::schema::place;
 use crate::commands::schema::prompt;
 
-/// Opens the database that the flags name.
+/// Opens the database named by the flags.
 pub(super) fn open(
     tool: Tool,
     flags: &Flags,
@@ -91,8 +91,8 @@ fn postgres(flags: &Flags) -> Result<Box<dyn Database>, DbError> {
     Ok(Box::new(database))
 }
 
-/// As sqldef means its modes: REQUIRED trusts whom everybody trusts, CUSTOM the file's authorities,
-/// and both look at the host's name.
+/// TLS by sqldef's modes: REQUIRED trusts the public authorities, CUSTOM the file's authorities,
+/// and both check the host's name.
 fn mysql_tls(flags: &Flags) -> Tls {
     let mode = flags
         .ssl_mode

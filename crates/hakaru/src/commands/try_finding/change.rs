@@ -1,4 +1,4 @@
-//! What makes variant B of the app as it is.
+//! The change between the app as is and variant B.
 
 use std::path::PathBuf;
 
@@ -6,23 +6,23 @@ use findings::{Exact, Remedy};
 use schema_db::scratch::Index;
 use words::{Text, text};
 
-/// A change that can be tried.
+/// A change with a possible trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// A change that the remedy names to the letter.
+    /// The exact change named by the remedy.
     Remedy(Exact),
     /// A patch.
     Patch(PathBuf),
 }
 
 impl Change {
-    /// Returns the change of a remedy; `None` when it is nothing that can be set.
+    /// Returns the change of a remedy; `None` when the remedy is not a setting.
     pub(super) fn of(remedy: &Remedy) -> Option<Change> {
         let exact = remedy.exact.clone().filter(Exact::can_be_tried)?;
         Some(Change::Remedy(exact))
     }
 
-    /// Returns the change as people type it.
+    /// Returns the change in the form of the command line.
     pub(super) fn text(&self) -> Text {
         match self {
             Change::Remedy(exact) => exact.to_string().into(),
@@ -30,7 +30,7 @@ impl Change {
         }
     }
 
-    /// Returns its name for the head of a column.
+    /// Returns the change's name for the head of a column.
     pub(super) fn name(&self) -> String {
         match self {
             Change::Remedy(Exact::Index(sql)) => Index::of_statement(sql)

@@ -25,7 +25,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Returns a host that `ssh` finds by this name.
+    /// Returns a host resolved by `ssh`.
     pub(crate) fn new(name: &str) -> Host {
         Host {
             name: name.to_owned(),
@@ -39,7 +39,7 @@ impl Host {
         }
     }
 
-    /// Returns the host as it is reached; paths are relative to the config file's folder.
+    /// Returns the host for connections; paths are relative to the config file's folder.
     pub(crate) fn remote(&self, folder: &Path) -> remote::Host {
         let ssh = self.ssh.as_deref().unwrap_or(&self.name);
         remote::Host {
@@ -49,7 +49,7 @@ impl Host {
         }
     }
 
-    /// Returns the program that is copied there: the one that is named, or `own`.
+    /// Returns the program to copy to the host: the configured one, or `own`.
     ///
     /// # Errors
     /// [`Exit::Usage`] when the file cannot be read or is no program.

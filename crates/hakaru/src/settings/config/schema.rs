@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// What holds everywhere, and what environments say beside it.
+/// Common keys, and the keys of environments.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Schema {
@@ -20,7 +20,7 @@ pub(crate) struct Schema {
     pub(crate) environments: BTreeMap<String, Environment>,
 }
 
-/// One environment: its places take the place of those above, its lists are added to them.
+/// One environment: its places override the common ones, its lists are appended.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Environment {
@@ -36,8 +36,7 @@ pub(crate) struct Environment {
 }
 
 impl Schema {
-    /// What holds in an environment; the names of those that there are, when there is none of this
-    /// name.
+    /// Returns the keys of an environment; the names of all environments, when the name is unknown.
     pub(crate) fn of(mut self, environment: Option<&str>) -> Result<Schema, Vec<String>> {
         let Some(name) = environment else {
             return Ok(self);

@@ -22,7 +22,7 @@ pub(crate) struct Step {
     pub(crate) captures: BTreeMap<String, String>,
     #[serde(deserialize_with = "duration")]
     pub(crate) within: Option<Duration>,
-    /// As typed; [`scenario::ThinkTime::parse`] reads it.
+    /// Think time as typed; [`scenario::ThinkTime::parse`] reads the text.
     pub(crate) think: Option<String>,
     pub(crate) close: bool,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Send {
     pub(crate) hex: Option<String>,
 }
 
-/// All that is given must hold.
+/// Expectations, of which all must hold.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Expect {
@@ -64,7 +64,7 @@ impl From<&str> for Expect {
     }
 }
 
-/// A table, or a text that stands for one.
+/// A table, or a text in place of a table.
 fn text_or_table<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

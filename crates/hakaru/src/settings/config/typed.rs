@@ -1,5 +1,4 @@
-//! Values of `hakaru.toml` that people write in more than one way, and what is said of those that
-//! cannot be used.
+//! Values of `hakaru.toml` with more than one notation, and messages on invalid ones.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +14,7 @@ use crate::cli::parse_duration;
 /// From here on a word is taken for a misspelt one of ours; equal words have 1.
 const LIKENESS_MIN: f64 = 0.8;
 
-/// The message with the known key that a misspelt one resembles, where there is one.
+/// The message with the known key nearest to a misspelt one, where there is one.
 pub(super) fn explain(message: &str) -> String {
     match nearest_key(message) {
         Some(known) => format!("{message}; did you mean `{known}`?"),
@@ -31,7 +30,7 @@ fn nearest_key(message: &str) -> Option<&str> {
     scenario::nearest(typed, known, LIKENESS_MIN)
 }
 
-/// A length of time, which is written as a text with its unit.
+/// A duration, written as a text with a unit.
 pub(super) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     struct Length;
 
@@ -58,7 +57,7 @@ pub(super) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Dur
     deserializer.deserialize_any(Length)
 }
 
-/// A table of texts; numbers, `true` and `false` are taken as they are written.
+/// A table of texts; numbers, `true` and `false` are taken as written.
 pub(super) fn texts<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
@@ -83,7 +82,7 @@ pub(super) fn texts<'de, D: Deserializer<'de>>(
     Ok(values.into_iter().map(text).collect())
 }
 
-/// Tables that are written `[[name]]`.
+/// Tables in the notation `[[name]]`.
 pub(super) fn tables<'de, D, T>(deserializer: D, name: &'static str) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,4 +1,4 @@
-//! One generator, from its start to its result.
+//! One generator, from start to result.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
@@ -11,7 +11,7 @@ use super::message::{self, Failed, Stretch};
 use crate::context;
 use crate::hosts::{LOOK, PATIENCE};
 
-/// Follows a generator until its result is there; ends its load early when `is_over` is set.
+/// Follows a generator until the result arrives; ends the load early when `is_over` is set.
 ///
 /// # Errors
 /// The host is lost or silent for longer than `silence`, or its load failed: a sentence with its

@@ -22,7 +22,7 @@ pub(crate) const ENDED: u8 = KIND_MIN + 7;
 
 /// Bytes of a text in one frame.
 pub(crate) const PIECE_BYTES: usize = 512 * 1024;
-/// A longer text is refused: both sides hold it in memory.
+/// Bytes of the longest accepted text, which both sides hold in memory.
 pub(crate) const TEXT_BYTES_MAX: usize = 256 << 20;
 
 /// Whether a generator can begin.
@@ -41,13 +41,13 @@ pub(crate) struct Stretch {
     pub(crate) number: i64,
     /// Length, seconds.
     pub(crate) seconds: f64,
-    /// Requests that ended.
+    /// Requests ended.
     pub(crate) requests: u64,
-    /// Those that failed.
+    /// Requests failed.
     pub(crate) failed: u64,
 }
 
-/// Why a generator that was ready left no result.
+/// Why a generator, once ready, left no result.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Failed {
     /// A sentence.

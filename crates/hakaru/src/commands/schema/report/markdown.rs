@@ -59,7 +59,7 @@ pub(super) fn text(report: &Report) -> String {
     text
 }
 
-/// A text that stays in its cell.
+/// Text escaped for one cell.
 fn cell(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('|', "\\|")
