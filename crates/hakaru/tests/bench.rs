@@ -494,7 +494,7 @@ fn what_was_kept_can_be_compared_with_and_listed() {
     );
 }
 
-/// A kept bench of a job that takes so long.
+/// A stored bench of a job with a given time.
 fn kept_bench(number: usize, seconds: f64) -> store::StoredBench {
     let seconds = seconds * (1.0 + 0.002 * (number * 7 % 5) as f64);
     let processes =

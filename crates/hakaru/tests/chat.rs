@@ -1,4 +1,4 @@
-//! The unpatched chat under load: what was planted in it is found, by name, on each database.
+//! The unpatched chat under load: each planted cause is found, by name, on each database.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// Long enough for 200 requests of the busiest routes on two shared cores.
 const DURATION: &str = "15s";
 
-/// A copy of the chat in a folder of its own, on a free port.
+/// A copy of the chat in a new folder, on a free port.
 fn copy_of_chat(folder: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/chat");
     let copied = Command::new("cp")
@@ -41,7 +41,7 @@ fn copy_of_chat(folder: &Path) -> PathBuf {
     chat
 }
 
-/// Runs it and answers the JSON.
+/// Runs the chat and returns the JSON.
 fn run(database_url: Option<&str>) -> Value {
     let _alone = ALONE
         .lock()
@@ -109,7 +109,8 @@ fn check_missing_index(json: &Value, table_and_column: &str) {
     );
 }
 
-/// What does not add up stays below 5 %: on every route with enough requests, and over all of them.
+/// Asserts an unaccounted share below 5 %: on every route with enough requests, and over all
+/// routes.
 fn check_balance(json: &Value) {
     let (mut whole_of_all, mut unaccounted_of_all, mut requests_of_all) = (0.0, 0.0, 0.0);
     for route in json["routes"].as_array().expect("routes") {

@@ -1,10 +1,11 @@
-//! `hakaru check` as people run it.
+//! `hakaru check` on the command line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 
-/// A server that counts its answers in the body and closes after every second one, unannounced.
+/// A server with the number of the response in each body, and a connection closed unannounced after
+/// every second one.
 fn serve() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("the port");

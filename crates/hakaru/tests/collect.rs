@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use sshd::Hosts;
 
-/// Two logs of two hosts, and a command that writes and rotates them.
+/// Two logs of two hosts, and a command with writes and rotations of both.
 struct Project {
     hosts: Hosts,
 }
@@ -73,7 +73,7 @@ impl Project {
         );
     }
 
-    /// As [`Project::collect`], while this process, which all samples see, uses the CPU.
+    /// Runs [`Project::collect`] while this process, which is in all samples, uses the CPU.
     fn collect_while_busy(&self, arguments: &[&str]) -> Output {
         let folder = self.hosts.path("");
         let script = fs::read_to_string(folder.join("bench.sh")).expect("the command");
@@ -100,7 +100,7 @@ impl Project {
     }
 }
 
-/// Uses the CPU for a few of the kernel's ticks, from the beginning of the command to its end.
+/// Uses the CPU for a few of the kernel's ticks, from the start of the command to the end.
 fn be_busy(folder: &Path, is_over: &AtomicBool) {
     const TICKS: Duration = Duration::from_millis(100);
     let used = || {
@@ -251,8 +251,7 @@ fn wrong_usage_is_named() {
     );
 }
 
-/// An nginx that passes everything on to a second server of its own, over a new connection each
-/// time.
+/// An nginx as a proxy of a second server, over a new connection for each request.
 fn proxy(folder: &Path, port: u16) -> Nginx {
     let app = free_port();
     let http = format!(

@@ -1,4 +1,4 @@
-//! `hakaru flows from`: what is written from a record runs without a hand on it.
+//! `hakaru flows from`: flows written from a recording run without edits.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -26,7 +26,8 @@ fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Lines of an access log: two thirds of them a list, one third a message, in 20 seconds.
+/// Lines of an access log: two thirds of the requests for a list, one third for a message, in 20
+/// seconds.
 fn access_log() -> String {
     let line = |index: usize| {
         let path = match index % 3 {
@@ -105,8 +106,7 @@ fn an_access_log_gives_its_routes_their_shares_and_its_rate() {
     assert_eq!(read(folder, "hakaru.toml"), config);
 }
 
-/// An app that asks for a token of its own making: a form, what it is sent to, and where that
-/// leads.
+/// An app with a generated token: a form, the form's target, and a page after a redirect.
 fn serve(listener: TcpListener) {
     let mut tokens = 0;
     for stream in listener.incoming() {

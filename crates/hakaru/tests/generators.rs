@@ -1,4 +1,4 @@
-//! One load over several generators, as people run it: processes of this host against a real
+//! One load over several generators, on the command line: processes of this host against a real
 //! server.
 
 #[path = "support/server.rs"]
@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A generator that waits for a line.
+/// Starts a generator with a start signal on standard input.
 fn generator(folder: &Path, url: &str, part: &str, more: &[&str]) -> Child {
     let result = format!("{}.result", part.replace('/', "of"));
     let mut command = hakaru(folder);
@@ -42,7 +42,7 @@ fn generator(folder: &Path, url: &str, part: &str, more: &[&str]) -> Child {
     command.spawn().expect("the program runs")
 }
 
-/// Waits until all are ready, starts them, and waits for their ends.
+/// Waits until all generators are ready, starts the load, and waits for all ends.
 fn run_all(mut generators: Vec<Child>) -> Vec<Output> {
     let mut outs: Vec<_> = (generators.iter_mut())
         .map(|child| BufReader::new(child.stdout.take().expect("piped")))

@@ -1,5 +1,5 @@
-//! `hakaru init` on three kinds of apps, then `hakaru run` with what it wrote, unedited but for the
-//! port.
+//! `hakaru init` on three kinds of apps, then `hakaru run` with the written files, unedited but for
+//! the port.
 
 use std::net::TcpListener;
 use std::path::Path;

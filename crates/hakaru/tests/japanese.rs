@@ -1,5 +1,5 @@
-//! What the real program prints with `--lang ja` holds no English sentence: each command is run and
-//! its lines are read.
+//! Output of the real program with `--lang ja` has no English sentence: each command is run, and
+//! every line is read.
 //!
 //! Errors, `--help`, JSON, SQL with its comments, and files that are written stay English.
 
@@ -15,8 +15,8 @@ use server::serve;
 /// So many English words in a row are a sentence.
 const SENTENCE: usize = 3;
 
-/// The first words of an English sentence in a line, if it has one. What stands in backticks, a
-/// command of `hakaru` or Puma, SQL, paths, flags and figures are none.
+/// The first words of an English sentence in a line, if there is one. Text in backticks, commands
+/// of `hakaru` or Puma, SQL, paths, flags and figures are none.
 fn english(line: &str) -> Option<String> {
     let mut in_row: Vec<&str> = Vec::new();
     let mut in_command = false;
@@ -63,7 +63,7 @@ fn sentences_are_told_from_code() {
     check("puma -t 2:2 -b tcp://127.0.0.1:80 config.ru", None);
 }
 
-/// All that a command printed and said, in a language.
+/// All output of a command on both streams, in a language.
 fn told(folder: &Path, language: &str, arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_hakaru"))
         .args(["--lang", language])
@@ -85,7 +85,7 @@ fn told(folder: &Path, language: &str, arguments: &[&str]) -> String {
     told
 }
 
-/// Runs it in Japanese; the lines with an English sentence, each behind its command.
+/// Runs a command in Japanese; returns the lines with an English sentence, each after the command.
 fn check(folder: &Path, arguments: &[&str]) {
     let told = told(folder, "ja", arguments);
     assert!(!told.is_ascii(), "{arguments:?} says nothing: {told}");
@@ -208,7 +208,7 @@ fn profiles_speak_japanese() {
     ]);
 }
 
-/// An app with waits and work, so that findings, predictions and advice have something to say.
+/// An app with waits and work, enough for findings, predictions and advice.
 #[test]
 fn pages_of_an_app_seen_from_inside_speak_japanese() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! `hakaru load` as people run it.
+//! `hakaru load` on the command line.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use support::{on_terminal, serve};
 
-/// Runs the program in a folder of its own.
+/// Runs the program in a folder.
 fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
     command
@@ -18,7 +18,7 @@ fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
     command.output().expect("the program runs")
 }
 
-/// Runs it and asserts how it ends; what it printed.
+/// Runs the program and asserts the exit code; returns standard output.
 fn check(arguments: &[&str], code: i32) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let output = hakaru(folder.path(), arguments);
@@ -63,7 +63,7 @@ fn the_json_has_what_was_promised_and_nothing_after_it() {
     assert_eq!(json["load"]["pace"], "closed");
 }
 
-/// What a long load says that is ended by one flag before it begins.
+/// Output of a long load, refused before the start because of one flag.
 fn short_of(url: &str, flag: &str, value: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let output = hakaru(folder.path(), &["load", url, "-d", "1h", flag, value]);

@@ -1,4 +1,4 @@
-//! `hakaru logs` on what a real nginx wrote, and on input that is no log.
+//! `hakaru logs` on logs of a real nginx, and on input other than logs.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -28,7 +28,7 @@ fn json(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// An nginx that writes each request in three formats, and answers by itself.
+/// An nginx with logs in three formats, and fixed responses.
 fn nginx(folder: &Path, port: u16) -> Nginx {
     let http = format!(
         "log_format ltsv \"time:$time_iso8601\\tmethod:$request_method\\turi:$request_uri\\tstatus:$status\"\n    \

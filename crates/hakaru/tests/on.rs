@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use sshd::Hosts;
 
-/// A server that tells of each request's path.
+/// A server with a channel of the requested paths.
 fn serve() -> (SocketAddr, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("the port");
@@ -42,7 +42,7 @@ fn serve() -> (SocketAddr, Receiver<String>) {
     (address, came)
 }
 
-/// Two hosts, of which the second's clock is off, and a third that lets nobody in.
+/// Two hosts, the second with a shifted clock, and a third without access.
 struct Project {
     hosts: Hosts,
 }
@@ -93,7 +93,7 @@ impl Project {
     }
 }
 
-/// Process ids of generators whose temporary folder is this one.
+/// Process ids of generators by their temporary folder.
 fn generators(tmp: &Path) -> Vec<Pid> {
     let variable = format!("TMPDIR={}", tmp.display());
     let processes = fs::read_dir("/proc").expect("processes").flatten();

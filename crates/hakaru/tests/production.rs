@@ -13,7 +13,7 @@ use std::thread;
 
 const HOST: &str = "db.prod.invalid";
 
-/// As short as they can be: no verdict is asked for here.
+/// The shortest comparison: no verdict is asked for here.
 const COMPARE: &str = "compare --env-b A=1 --blocks 1 --segment 500ms";
 const TRY: &str = "try 1 --patch fix.patch --blocks 1 --segment 500ms";
 const TUNE: &str =
@@ -36,7 +36,7 @@ fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
         .expect("hakaru runs")
 }
 
-/// A command is refused with exit code 2; its message names the host and the key.
+/// Asserts exit code 2 of a command, and a message with the host and the key.
 #[track_caller]
 fn check_refused(folder: &Path, arguments: &[&str], parts: &[&str]) {
     let output = hakaru(folder, arguments);
@@ -47,7 +47,7 @@ fn check_refused(folder: &Path, arguments: &[&str], parts: &[&str]) {
     }
 }
 
-/// Passes connections on and counts them.
+/// Forwards connections and counts the connections.
 struct Counter {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -119,7 +119,7 @@ fn rails_app(folder: &Path, port: u16) {
     std::fs::write(&application, network).expect("its network");
 }
 
-/// Changes the configuration: a port of this test's own, and the named yes or none.
+/// Changes the configuration: a free port, and the named permission or none.
 fn configure(folder: &Path, key: &str) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("its address").port();

@@ -1,5 +1,5 @@
-//! `hakaru try` and `hakaru compare --schema-b` on small apps of their own: an index that is kept,
-//! a schema, threads, workers, a patch.
+//! `hakaru try` and `hakaru compare --schema-b` on small apps: an index to stay, a schema, threads,
+//! workers, a patch.
 
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ run ->(_env) do
 end
 "#;
 
-/// How an app reaches its things.
+/// The Ruby driver of an app's database.
 struct Driver {
     /// Ruby library.
     library: &'static str,
@@ -31,7 +31,7 @@ struct Driver {
     connect: &'static str,
     /// Ruby expression for the rows.
     query: &'static str,
-    /// SQL that numbers the rows, as `i`.
+    /// SQL of the numbered rows, as `i`.
     numbers: &'static str,
 }
 
@@ -65,7 +65,7 @@ run ->(_env) do
 end
 "#;
 
-/// 5 ms of CPU: one process uses one core, however many threads it has.
+/// An app with 5 ms of CPU: one process uses one core, whatever the number of threads.
 const COMPUTES: &str = r#"
 def cpu = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond)
 
@@ -76,7 +76,7 @@ run ->(_env) do
 end
 "#;
 
-/// The same, but only where a path is asked for that it knows.
+/// An app with a wait, only for known paths.
 const WAITS_AT_POSTS: &str = r#"
 run ->(env) do
   sleep 0.006
@@ -142,7 +142,7 @@ impl Project {
         project.seeded(format!("sqlite:{}", file.display()), &SQLITE)
     }
 
-    /// Reads things of a database of its own on a server.
+    /// An app with its things in a new database on a server.
     fn with_things_on_postgres(server: &str) -> Project {
         const NAME: &str = "hakaru_things";
         let mut database = opened(server);
@@ -171,7 +171,7 @@ impl Project {
         self
     }
 
-    /// Where its things are.
+    /// Address of the app's database.
     fn url(&self) -> &str {
         self.database.as_deref().expect("a project with things")
     }
@@ -221,7 +221,7 @@ impl Project {
             .to_string()
     }
 
-    /// The schema as the database tells it, and how many rows there are.
+    /// The schema by the database, and the number of rows.
     fn state(&self) -> (String, String) {
         let mut database = opened(self.url());
         let schema = database.export();
@@ -274,7 +274,7 @@ fn ratio(compared: &Value, metric: &str) -> f64 {
     row.expect("the row")["ratio"].as_f64().expect("a ratio")
 }
 
-/// Tries the index that a run asks for, and keeps it.
+/// Tries the index of a run's finding, with `--keep`.
 fn keep_the_index(project: &Project) {
     let before = project.state();
     let finding = project.finding("CREATE INDEX");
@@ -339,7 +339,7 @@ fn threads_and_patches_are_tried() {
     assert_eq!(project.leftovers(), 0);
 }
 
-/// Fewer workers: whether more are advised depends on cores that other programs leave idle.
+/// Fewer workers: advice on more depends on cores left idle by other programs.
 #[test]
 fn other_workers_are_tried() {
     let _alone = alone();

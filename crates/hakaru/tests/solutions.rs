@@ -1,5 +1,5 @@
-//! The chat's solutions, applied in order: each patch's finding is gone after it, no check fails,
-//! and the score grows severalfold.
+//! The chat's solutions, applied in order: each patch removes its finding, no check fails, and the
+//! score grows severalfold.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -13,20 +13,20 @@ use serde_json::Value;
 const SQLITE_GROWTH_MIN: f64 = 3.0;
 const MARIADB_GROWTH_MIN: f64 = 10.0;
 
-/// Its finding needs an idle core, which a host that does other work too has not; `cargo xtask
-/// bench solutions` asks for it.
+/// The patch with a finding only on a host with an idle core; `cargo xtask bench solutions` checks
+/// the finding.
 const NEEDS_AN_IDLE_CORE: &str = "workers";
 
-/// A finding that a patch answers: id, and what its text holds.
+/// A finding resolved by a patch: id, and a part of the text.
 struct Answered {
     patch: String,
     id: String,
     about: String,
-    /// Whether only a database server has it.
+    /// Whether the finding exists only with a database server.
     server: bool,
 }
 
-/// Those of `apps/chat/solutions/findings.json`, in the order of the patches.
+/// The findings of `apps/chat/solutions/findings.json`, in the order of the patches.
 fn answered() -> Vec<Answered> {
     let text = std::fs::read_to_string(source().join("solutions/findings.json"));
     let rows: Value = serde_json::from_str(&text.expect("the list of findings")).expect("JSON");
@@ -43,7 +43,7 @@ fn answered() -> Vec<Answered> {
         .collect()
 }
 
-/// Their names, in their order.
+/// Names of the patches, in order.
 fn patches() -> Vec<String> {
     let entries = std::fs::read_dir(source().join("solutions")).expect("solutions");
     let names = entries.map(|entry| entry.expect("a file").file_name());
@@ -120,7 +120,7 @@ fn has(json: &Value, answered: &Answered) -> bool {
     })
 }
 
-/// Each of them is there before its patch, or is gone after it.
+/// Asserts the presence of each finding before the patch, or the absence after.
 #[track_caller]
 fn check(json: &Value, answered: &[&Answered], there: bool) {
     for answered in answered {

@@ -6,7 +6,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// Two threads that wait 20 ms: no more than 100 requests a second, whatever the connections are.
+/// Two threads with a wait of 20 ms: at most 100 requests per second, for any number of
+/// connections.
 const APP: &str = "run ->(_env) { sleep 0.02; [200, {}, ['ok']] }\n";
 
 fn hakaru(folder: &Path, arguments: &[&str]) -> Output {

@@ -1,4 +1,4 @@
-//! Pages and messages fit the terminal that they are shown on, with the real program.
+//! Widths of pages and messages on terminals, with the real program.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use support::{on_terminal, serve};
 
-/// Widths that terminals have.
+/// Usual widths of terminals.
 const WIDTHS: [&str; 3] = ["60", "80", "120"];
 
 fn hakaru(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
@@ -31,7 +31,7 @@ fn hakaru(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Outp
         .expect("the program runs")
 }
 
-/// What it printed and said, where it ended well.
+/// Output on both streams of a successful command.
 fn told(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> String {
     let output = hakaru(folder, variables, arguments);
     let told = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
@@ -43,7 +43,7 @@ fn told(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> String
     told
 }
 
-/// Asserts that no line is wider than the terminal.
+/// Asserts no line wider than the terminal.
 fn check(folder: &Path, arguments: &[&str]) {
     for columns in WIDTHS {
         let told = told(folder, &[("COLUMNS", columns)], arguments);
@@ -82,7 +82,7 @@ fn load_run_log_and_compare_fit_every_terminal() {
     check(&[&["compare"], &two[..], &blocks, &short].concat());
 }
 
-/// An app with this `config.ru` on a free port, and its `hakaru.toml`.
+/// Writes an app with the given `config.ru` on a free port, and a `hakaru.toml`.
 fn write_app(folder: &Path, app: &str) {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let port = port.expect("a free port").port();

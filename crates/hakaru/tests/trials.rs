@@ -1,6 +1,5 @@
-//! `hakaru run`, then `hakaru try` on the unpatched chat: the index that a finding names is
-//! measured on a copy, and the chat's own database stays as it is, also after Ctrl-C and after
-//! `kill -9`.
+//! `hakaru run`, then `hakaru try` on the unpatched chat: the index of a finding is measured on a
+//! copy, and the chat's own database stays unchanged, also after Ctrl-C and after `kill -9`.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -22,7 +21,7 @@ const INDEX: &str = "message_channel_id_id";
 /// As short as a trial can be.
 const BRIEF: [&str; 6] = ["--blocks", "1", "--segment", "1s", "--warmup", "0s"];
 
-/// The chat in a folder of its own, on its own port and one database.
+/// The chat in a new folder, on a free port and one database.
 struct Chat {
     folder: tempfile::TempDir,
     port: u16,
@@ -86,7 +85,7 @@ impl Chat {
         serde_json::from_slice(&output.stdout).expect("JSON and nothing after it")
     }
 
-    /// Starts a trial that would take long, and waits until B is up.
+    /// Starts a long trial, and waits until B is up.
     fn start_long_trial(&self, finding: &str) -> Child {
         let log = self.path().join(".hakaru/compare-b.log");
         let _ = std::fs::remove_file(&log);
@@ -108,7 +107,7 @@ impl Chat {
         schema_db::scratch::open(url).unwrap_or_else(|error| panic!("{}", error.message))
     }
 
-    /// The schema as the server tells it, and how many rows each table has.
+    /// The schema by the server, and the number of rows of each table.
     fn state(&self) -> (String, Vec<String>) {
         let mut database = self.database();
         let schema = database
@@ -165,7 +164,7 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(pid, signal).expect("a signal");
 }
 
-/// The number of the finding that asks for the index.
+/// The number of the finding about the index.
 fn number(run: &Value) -> String {
     let findings = run["findings"].as_array().expect("findings");
     let wanted = findings.iter().find(|finding| {
@@ -183,7 +182,7 @@ fn alone() -> MutexGuard<'static, ()> {
         .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The address of a server that tests need.
+/// The address of a test server.
 fn server(variable: &str) -> Option<String> {
     let url = std::env::var(variable);
     Some(url.unwrap_or_else(|_| {
@@ -191,7 +190,7 @@ fn server(variable: &str) -> Option<String> {
     }))
 }
 
-/// Finds the index in a run and tries it, as briefly as can be. Answers the finding's number.
+/// Finds the index in a run and tries it, as briefly as possible; returns the finding's number.
 fn try_once(chat: &Chat) -> String {
     let finding = number(&chat.json(&["run", "--json", "--duration", "8s"], &[0]));
     let before = chat.state();

@@ -29,7 +29,7 @@ struct Project {
 }
 
 impl Project {
-    /// With that command, in which `PORT` stands for a free one.
+    /// A project with the command, in which `PORT` stands for a free one.
     fn new(command: &str) -> Project {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let port = TcpListener::bind("127.0.0.1:0")
@@ -308,7 +308,8 @@ fn unicorn_is_seen_from_inside_and_predicted() {
     unicorn_is_tuned(&project);
 }
 
-/// One worker gives 125 requests a second at most, so others are tried and one of them is better.
+/// One worker reaches 125 requests per second at most, so the race tries others and finds a better
+/// number.
 fn unicorn_is_tuned(project: &Project) {
     let words = ["--run", "LAST", "--workers-max", "3", "--budget", "40s"];
     let tuned = project.json(0, &[&SHORT[..], &words].concat());
@@ -323,7 +324,7 @@ fn unicorn_is_tuned(project: &Project) {
     assert!(is_empty_of(project.folder.path(), "unicorn"));
 }
 
-/// Whether no process of that name works in the folder any more.
+/// Whether no process of the name runs in the folder.
 fn is_empty_of(folder: &Path, name: &str) -> bool {
     let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
     let mut left = processes.filter(|process| {

@@ -1,5 +1,5 @@
-//! The tutorial: each of its commands, in its order, in a copy of the example app, with the short
-//! times that the tutorial itself names.
+//! The tutorial: each command, in order, in a copy of the example app, with the short times named
+//! in the tutorial.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,20 @@ use serde_json::Value;
 
 const TUTORIAL: &str = include_str!("../../../docs/tutorial.md");
 
-/// What stands behind a command whose output has the rest of the line in it.
+/// Comment after a command, followed by a part of the expected output.
 const SHOWS: &str = "# shows: ";
 
 /// The finding whose number the tutorial cannot know.
 const INDEX: &str = "missing index on message (channel_id, id)";
 
-/// A command of the tutorial, and what it shows.
+/// A command of the tutorial, and the expected output.
 #[derive(Debug, PartialEq, Eq)]
 struct Step<'a> {
     command: &'a str,
     shows: Option<&'a str>,
 }
 
-/// What stands between fences of `language`, in its order.
+/// Code between fences of `language`, in order.
 fn fenced<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let fence = format!("\n```{language}\n");
     let blocks = text.split(fence.as_str()).skip(1);
@@ -56,7 +56,7 @@ fn steps_are_read_with_what_they_show() {
     assert_eq!(fenced(text, "toml"), ["x = 1"]);
 }
 
-/// The repository as it is cloned, as far as the tutorial needs it.
+/// A clone of the repository, as far as the tutorial needs files.
 struct Clone {
     chat: PathBuf,
 }
@@ -81,7 +81,7 @@ impl Clone {
         clone
     }
 
-    /// Puts the tutorial's short times into the configuration, and a port of this test's own.
+    /// Writes the tutorial's short times and a free port into the configuration.
     fn shorten(&self) {
         let file = self.chat.join("hakaru.toml");
         let mut config = std::fs::read_to_string(&file).expect("the chat's configuration");
@@ -117,7 +117,7 @@ impl Clone {
             .expect("sh runs")
     }
 
-    /// The number that the last page gives the finding about the index.
+    /// The number of the finding about the index on the last page.
     fn index(&self) -> u64 {
         let output = self.sh("hakaru report --json");
         let page: Value = serde_json::from_slice(&output.stdout).expect("JSON");

@@ -1,4 +1,4 @@
-//! `apps/clicker`: a game over WebSockets, as its `hakaru.toml` plays it.
+//! `apps/clicker`: a game over WebSockets, played by the app's `hakaru.toml`.
 
 use crate::support::Run;
 

@@ -13,20 +13,20 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// What is run, and how.
 pub(crate) struct Run<'a> {
     pub(crate) app: &'a str,
-    /// The port in its configuration, which becomes a free one.
+    /// The port in the app's configuration, replaced by a free one.
     pub(crate) port: &'a str,
     pub(crate) config: &'a str,
     /// Flags of `hakaru run`.
     pub(crate) flags: &'a [&'a str],
-    /// The database that the app is told of.
+    /// URL of the database for the app.
     pub(crate) database: Option<&'a str>,
     /// A flow in place of the app's own.
     pub(crate) flow: Option<&'a str>,
-    /// What else stands in its configuration, and what is to stand there.
+    /// Texts in the app's configuration, each with a replacement.
     pub(crate) instead: &'a [(&'a str, &'a str)],
 }
 
-/// A copy of an app in a folder of its own, its configuration on a free port.
+/// A copy of an app in a new folder, configured for a free port.
 fn copy_of(run: &Run<'_>, folder: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../apps")
@@ -114,7 +114,7 @@ pub(crate) fn to_fix(json: &Value) -> Vec<&Value> {
         .collect()
 }
 
-/// The first finding is planted, and so is every other that is above low.
+/// Checks the findings: the first is planted, and so is every other above low confidence.
 pub(crate) fn check_only(json: &Value, planted: &[&str]) {
     let found = to_fix(json);
     let first = found.first().unwrap_or_else(|| panic!("nothing is found"));

@@ -1,4 +1,4 @@
-//! Handlers whose parts are known: what is measured of them, and the threads that each wants.
+//! Handlers of known parts: the measured parts, and the recommended threads for each.
 
 use serde_json::Value;
 
@@ -6,10 +6,10 @@ use crate::support::{Run, check_only, to_fix};
 
 /// How far a part may be from what is configured.
 const TOLERANCE: f64 = 0.05;
-/// A request that shares its core with another program takes longer than it is told to: such a
-/// measurement is taken again. On a host with a core to spare the first one holds.
+/// Attempts at a measurement: a request on a shared core takes longer than configured, so the
+/// measurement is repeated. On a host with a core to spare the first one holds.
 const ATTEMPTS: usize = 3;
-/// One client, so that nothing waits for anything else.
+/// Flags of a load with one client, so that no request waits for another.
 const ALONE: [&str; 6] = [
     "--connections",
     "1",
@@ -36,7 +36,7 @@ fn database(variable: &str) -> String {
         .unwrap_or_else(|_| panic!("{variable} is not set; bin/test starts the servers"))
 }
 
-/// Measures until it is near enough to what is wanted, or too often.
+/// Repeats a measurement until the result is near enough, at most [`ATTEMPTS`] times.
 fn until_near(attempt: impl Fn() -> Result<(), String>) {
     let outcomes = (0..ATTEMPTS).map(|_| attempt());
     let mut missed = Vec::new();
@@ -56,15 +56,15 @@ fn near(name: &str, measured: f64, configured: f64) -> Result<(), String> {
         .ok_or_else(|| format!("{name} is {measured:.3} ms where {configured} ms are configured"))
 }
 
-/// Whether others took the cores; then a thread that has waited long enough still waits for one.
+/// Whether other programs took the cores; a thread ready to run then still waits for one.
 fn is_busy(json: &Value) -> bool {
     let findings = json["findings"].as_array().expect("findings");
     findings.iter().any(|finding| finding["id"] == "host-busy")
 }
 
-/// What Hakaru sees inside, at one client: milliseconds of CPU, and of waiting by the name that
-/// waiting has. The handler's parts are set `instead` of those it ships with where these are so
-/// short that a slow host's timer and wake-up are not small beside them.
+/// Checks the parts measured inside at one client, in milliseconds: CPU, and the waits by name. The
+/// handler's parts are set `instead` of the shipped ones where those are so short that a slow
+/// host's timer and wake-up are not small beside them.
 fn check_inside(
     config: &str,
     instead: &[(&str, &str)],
@@ -112,8 +112,8 @@ fn a_wait_in_a_database_is_sql_of_that_length() {
     }
 }
 
-/// What the server says of itself in its answers. Each is checked, and more than half must be near:
-/// then their median is.
+/// Checks the server's own measurements in the responses: more than half must be near, so the
+/// median is.
 fn check_itself(config: &str, url: Option<&str>, (part, configured): (&str, f64)) {
     let (low, high) = (
         configured * (1.0 - TOLERANCE),
@@ -156,7 +156,7 @@ fn ruby_and_go_burn_and_wait_alike() {
     }
 }
 
-/// The threads that the advice names.
+/// The number of threads in the advice.
 fn recommended(json: &Value) -> u32 {
     let found = to_fix(json);
     let threads = found
@@ -169,7 +169,7 @@ fn recommended(json: &Value) -> u32 {
     number.parse().expect("a number of threads")
 }
 
-/// The threads that are recommended where these findings are planted.
+/// The recommended number of threads under load, with the findings planted.
 fn under_load(config: &str, database: Option<&str>, planted: &[&str]) -> u32 {
     let json = three_servers(config, &["--duration", "8s"], database).ok();
     check_only(&json, planted);

@@ -1,10 +1,10 @@
-//! Apps and Rubies that make the view from inside hard.
+//! Apps and Rubies with obstacles for the agent.
 
 use std::fmt::Write;
 
 use crate::support::{Ended, FullDisk, HELLO, Project};
 
-/// Runs it, and asserts that every answered request was seen inside.
+/// Runs the project, and asserts an app-side record of every answered request.
 fn run_seen_inside(project: &Project) -> Ended {
     let said = project.end(&["run", "--json"]);
     said.check(0, &[]);
@@ -120,7 +120,7 @@ fn without_the_agent_the_page_says_why_nothing_is_seen_inside() {
         .check(0, &["--no-agent", "no view from inside"]);
 }
 
-/// Digests of the kept run, each with how often it was executed.
+/// Digests of the stored run, each with the number of executions.
 fn statements(project: &Project) -> Vec<(String, u64)> {
     let kept = project.report();
     let all = kept["sql"].as_array().expect("statements").iter();
@@ -158,7 +158,7 @@ fn a_driver_that_is_loaded_late_is_seen() {
     assert!(count >= Some(requests - 4), "{seen:?} of {requests}");
 }
 
-/// Chains the hooked method as gems of old did, after the agent has prepended to it.
+/// Chains the hooked method in the manner of old gems, after the agent's prepend.
 const CHAINED: &str = r#"
 require "sqlite3"
 $mutex, $chained = Mutex.new, false

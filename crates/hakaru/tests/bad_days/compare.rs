@@ -1,4 +1,4 @@
-//! A variant that does not start, fails or dies; Ctrl-C; `SIGKILL`.
+//! Failures of a variant: no start, an error, a crash; Ctrl-C; `SIGKILL`.
 
 use rustix::process::Signal;
 
@@ -45,7 +45,7 @@ fn a_variant_that_is_killed() {
     compare(&project, &["--env-b", "BAD=1"]).check(6, &["B (BAD=1) died under load"]);
 }
 
-/// A long comparison of an app that leaves a file when it has served so many requests as variant B.
+/// A long comparison of an app; variant B writes a file after a number of requests.
 fn long(project: &Project) -> crate::support::Going {
     project.start(&[
         "compare",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::support::{COUNTING, FullDisk, HELLO, Project};
 
-/// Runs, then reports, both on the disk that goes away with the shell.
+/// Shell script of a run and a report, both on a disk unmounted with the shell.
 const RUN_AND_REPORT: &str =
     "\"$HAKARU\" run >run.txt; code=$?; \"$HAKARU\" report --json >report.json; exit $code";
 

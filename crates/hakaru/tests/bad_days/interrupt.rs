@@ -1,4 +1,4 @@
-//! Ctrl-C in every phase, one after the other; each is recognised by what it leaves or says.
+//! Ctrl-C in every phase, one after the other; each phase is recognised by files or output.
 
 use std::net::TcpListener;
 

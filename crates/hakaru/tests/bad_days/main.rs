@@ -1,5 +1,4 @@
-//! Bad days: what the real program says, how it ends, and what it leaves behind when things go
-//! wrong.
+//! Bad days: output, exit codes and remains of the real program when something fails.
 
 mod agent;
 mod compare;

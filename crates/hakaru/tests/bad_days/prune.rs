@@ -1,4 +1,4 @@
-//! Runs that are removed on purpose, and never otherwise.
+//! Runs are removed on request, and never otherwise.
 
 use crate::support::{HELLO, Project};
 

@@ -1,4 +1,4 @@
-//! Secrets of the app's users are in no file that hakaru writes.
+//! No file written by hakaru has the secrets of the app's users.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use crate::support::Project;
 /// What every secret below holds.
 const CANARY: &str = "k4n4r13nv0g3l";
 
-/// Fails every request after having used its secrets: in statements, in its answer's headers and in
-/// its body.
+/// An app with an error in every request, after use of the secrets: in statements, in the
+/// response's headers and in the body.
 const APP: &str = "require 'sqlite3'\n\
     DB = SQLite3::Database.new(':memory:')\n\
     DB.execute('CREATE TABLE users (name TEXT, password TEXT)')\n\
@@ -21,13 +21,13 @@ const APP: &str = "require 'sqlite3'\n\
       [500, headers, ['CANARY of the answer']]\n\
     end)\n";
 
-/// Sends secrets in all places that a request has.
+/// A flow with secrets in every part of a request.
 const FLOW: &str = "POST {{base_url}}/login?token=CANARY&next=CANARY\n\
     Cookie: session=CANARY\nX-Api-Key: CANARY\nAuthorization: Bearer CANARY\n\
     [FormParams]\nname: CANARY\npassword: CANARY\n\n\
     POST {{base_url}}/api\nContent-Type: application/json\n{\"password\": \"CANARY\"}\n";
 
-/// Returns the files below a folder that hold the canary.
+/// Returns the files below a folder with the canary inside.
 fn files_with_canary(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
@@ -51,7 +51,7 @@ fn files_with_canary(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns all facts of the last run as text, since the store compresses them.
+/// Returns all facts of the last run as text, since the store compresses facts.
 fn stored(project: &Project) -> String {
     let store = store::Store::open(&project.path).expect("a store");
     let run = store.load(store::RunRef::Last).expect("a run");

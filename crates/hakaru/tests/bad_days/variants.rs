@@ -1,5 +1,4 @@
-//! `hakaru compare` where nothing goes wrong: each kind of variant is the one that is measured, and
-//! leaves nothing behind.
+//! `hakaru compare` without failures: each kind of variant is measured, and nothing is left behind.
 
 use serde_json::Value;
 
@@ -16,7 +15,7 @@ const BRIEF: [&str; 7] = [
     "100ms",
 ];
 
-/// Waits as long as it is told.
+/// An app with a configurable wait.
 const PAUSES: &str =
     "run ->(env) { sleep ENV.fetch('PAUSE', '0.002').to_f; [200, {}, ['hello']] }\n";
 

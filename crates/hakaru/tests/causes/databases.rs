@@ -1,11 +1,11 @@
-//! What the database server, its settings and its driver cost.
+//! Costs of the database server, its settings and its driver.
 
 use schema_db::Database;
 use schema_db::scratch::{open, url_of};
 
 use crate::small::{Small, check, check_no_other};
 
-/// On one route a commit, on another a sort that is larger than the memory for it.
+/// An app with a commit on one route, and on another a sort larger than the memory for sorts.
 const POSTGRES: &str = r#"
 require "pg"
 
@@ -36,8 +36,7 @@ def connect
 end
 "#;
 
-/// Writes that commit, reads of many pages in any order, and tables that are put together on the
-/// disk.
+/// An app with commits, random reads of many pages, and tables joined on the disk.
 const SETTINGS: &str = r#"
 DB = connect
 DB.query("CREATE TABLE written (id INT PRIMARY KEY AUTO_INCREMENT, text VARCHAR(200) NOT NULL)")
@@ -90,8 +89,8 @@ run ->(_env) do
 end
 "#;
 
-/// A journal that is rolled back, and on one route a database whose lock another connection never
-/// gives back.
+/// An app with a rollback journal, and on one route a database locked for good by another
+/// connection.
 const ROLLED_BACK: &str = r#"
 require "sqlite3"
 
@@ -116,7 +115,7 @@ rescue SQLite3::BusyException => e
 end
 "#;
 
-/// A write-ahead log that is flushed with each commit.
+/// An app with a write-ahead log, flushed with each commit.
 const FLUSHED: &str = r#"
 require "sqlite3"
 
@@ -133,8 +132,7 @@ run ->(_env) do
 end
 "#;
 
-/// A database of its own on a test server, and settings that are planted there; both are taken
-/// back.
+/// A new database on a test server, and planted settings; a drop reverts both.
 struct Planted {
     server: Box<dyn Database>,
     name: &'static str,
@@ -208,7 +206,7 @@ impl Drop for Planted {
     }
 }
 
-/// The first value that a query gives.
+/// The first value of a query's result.
 fn ask(server: &mut dyn Database, query: &str) -> String {
     let rows = server.query(query);
     let rows = rows.unwrap_or_else(|error| panic!("{}", error.message));

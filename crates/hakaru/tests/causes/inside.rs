@@ -1,8 +1,8 @@
-//! What an app does to itself: work that is known by name, garbage, memory, answers, cores.
+//! Causes inside an app: named work, garbage, memory, responses, cores.
 
 use crate::small::{Small, check, check_no_other};
 
-/// Work that is known by name, each on a route of its own.
+/// An app with named work, each kind on a route of its own.
 const WORK: &str = r#"
 require "json"
 require "logger"
@@ -23,7 +23,7 @@ run ->(env) do
 end
 "#;
 
-/// A page that is put together from a template.
+/// An app with a page from a template.
 const PAGE: &str = r#"
 require "erb"
 
@@ -33,7 +33,7 @@ LIST = ERB.new("<% ROWS.each do |row| %><li><%= row %></li><% end %>")
 run ->(_env) { [200, { "cache-control" => "no-store" }, [LIST.result(binding)]] }
 "#;
 
-/// Address space that is reserved and never used, up to 95 % and more of what the process may have.
+/// An app with reserved and never used address space, up to 95 % and more of the process's limit.
 const RESERVED: &str = r#"
 limit, = Process.getrlimit(:AS)
 used = -> { File.read("/proc/self/status")[/VmSize:\s+(\d+)/, 1].to_i * 1024 }
@@ -43,7 +43,8 @@ KEPT << String.new(capacity: 64 << 20) while used.call < 0.95 * limit
 run ->(_env) { [200, { "cache-control" => "no-store" }, ["kept"]] }
 "#;
 
-/// A framework in development, a session that is far too large, connections that are not kept.
+/// An app with a framework in development, a far too large session, and connections closed after
+/// each use.
 const FRAMEWORK: &str = r#"
 require "sinatra/base"
 
@@ -63,7 +64,7 @@ end
 run App
 "#;
 
-/// Text that is long, on one route sent as it is and on another compressed anew for each answer.
+/// An app with long text, on one route uncompressed and on another compressed for each response.
 const TEXT: &str = r#"
 require "rack"
 
@@ -77,7 +78,7 @@ map("/packed") do
 end
 "#;
 
-/// Memory and files that are never given back, and a program that is waited for.
+/// An app with leaks of memory and files, and a wait for a program.
 const KEPT: &str = r#"
 FILES = Array.new(230) { File.open("/dev/null") }
 KEPT = []
@@ -151,7 +152,7 @@ fn text_that_is_not_compressed_and_text_that_is_compressed_in_the_app() {
     check_no_other(&json, &[]);
 }
 
-/// The only long one: memory must grow for 15 s before that is said.
+/// Memory must grow for 15 s before the finding, so the run is long.
 #[test]
 fn memory_that_only_grows_files_that_stay_open_and_a_program_that_is_waited_for() {
     let json = Small {

@@ -1,4 +1,4 @@
-//! An app of a few lines under a short load, and what is found in it.
+//! An app of a few lines under a short load, and the run's findings.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// An app of a few lines, and how it is run.
+/// An app of a few lines, and the settings of the run.
 pub(crate) struct Small<'a> {
     pub(crate) app: &'a str,
     pub(crate) environment: &'a str,
-    /// What starts it but for where it listens.
+    /// Command of the app without the address.
     pub(crate) puma: &'a str,
-    /// Of `[load]`, with its lengths.
+    /// Lines under `[load]`, with durations.
     pub(crate) load: &'a str,
     pub(crate) paths: &'a [&'a str],
     /// A line of each request.
@@ -36,7 +36,7 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// One thread and one client, so that nothing is waited for but what is planted.
+    /// One thread and one client, so that only the planted waits remain.
     pub(crate) fn alone(app: &'a str, paths: &'a [&'a str]) -> Small<'a> {
         Small {
             puma: "puma -q -t 1:1",

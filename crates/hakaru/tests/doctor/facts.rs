@@ -1,4 +1,4 @@
-//! Faults that were planted are found, and pages are as they should be.
+//! Findings of planted faults, and the form of pages.
 
 use std::path::Path;
 use std::process::{Child, Command};
@@ -85,7 +85,7 @@ fn a_rollback_journal_is_found_and_wal_is_not() {
     check("wal", false);
 }
 
-/// Programs that do nothing but use a core each, ended with the test.
+/// Programs with one busy core each, ended with the test.
 struct Busy(Vec<Child>);
 
 impl Drop for Busy {
@@ -143,7 +143,7 @@ fn every_question_to_a_server_is_answered() {
     }
 }
 
-/// The servers of the tests keep their data on a disk; the app's folder is in memory.
+/// The servers of the tests have their data on a disk; the app's folder is in memory.
 #[test]
 fn the_disk_of_a_server_is_measured_where_it_is_not_the_apps() {
     let folder = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");

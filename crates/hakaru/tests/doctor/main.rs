@@ -1,5 +1,5 @@
-//! `hakaru doctor` with the real program: faults that were planted are found, and nothing is found
-//! where nothing was planted.
+//! `hakaru doctor` with the real program: planted faults are found, and without planted faults
+//! nothing is found.
 
 mod facts;
 mod places;

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::support::{cleared, doctor, document, found, program};
 
-/// What other tests do to this machine meanwhile, and have done to the servers that all share, is
-/// no false alarm.
+/// Asserts the absence of findings, except those caused by other tests on this machine and on the
+/// shared servers.
 fn assert_no_alarm(document: &Value) {
     const OTHERS: [&str; 4] = [
         "cpu.pressure",
@@ -48,7 +48,7 @@ fn names_of_unseen(document: &Value) -> Vec<String> {
     unseen.iter().map(name).collect()
 }
 
-/// The program under `unshare` as root of a user namespace of its own, after a line for the shell.
+/// The program under `unshare` as root of a new user namespace, after a line for the shell.
 fn inside(flags: &[&str], line: &str) -> Command {
     let mut command = cleared(Command::new("unshare"));
     command
@@ -143,7 +143,7 @@ fn a_dead_and_a_silent_database_are_listed_within_seconds() {
     }
 }
 
-/// Ticks of CPU that a process has used.
+/// Ticks of CPU used by a process.
 fn ticks(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let mut fields = stat

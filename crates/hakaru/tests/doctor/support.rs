@@ -1,11 +1,11 @@
-//! Runs the real program and reads what it found.
+//! Runs the real program and reads the findings.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// The program with the variables of this test's own environment that matter taken away.
+/// The program without the test environment's own variables.
 pub fn program() -> Command {
     cleared(Command::new(env!("CARGO_BIN_EXE_hakaru")))
 }

@@ -11,10 +11,10 @@ use crate::support::Place;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Sums of tables' figures may differ by that.
+/// Greatest difference between sums of tables' figures, by rounding.
 const ROUNDED_MS: f64 = 0.01;
 
-/// A message costs so many times less of it with the solution, at least.
+/// Fewest times by which the solution lowers the cost of a message.
 const GONE: f64 = 20.0;
 
 /// Waits until the server takes connections.
@@ -27,7 +27,7 @@ fn wait_for(port: u16, server: &mut Child) {
     }
 }
 
-/// The profile of a game of that many seconds, and how many messages it had.
+/// The profile of a game of some seconds, and the number of messages.
 fn play(place: &Place) -> (Value, u64) {
     let folder = place.folder.path();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -72,7 +72,7 @@ fn ms(json: &Value, table: &str, method: &str) -> f64 {
     named.filter_map(|row| row["ms"].as_f64()).sum()
 }
 
-/// What the big numbers cost: their digits, and the table of their powers with all it calls.
+/// Costs of the big numbers: the digits, and the table of powers with all callees.
 #[derive(Debug)]
 struct Cost {
     digits_ms: f64,
@@ -98,7 +98,7 @@ impl Cost {
 
 const KINDS: [&str; 3] = ["GET /:room add", "GET /:room buy", "GET /:room status"];
 
-/// Each message was a request of its kind, and what was sampled in it is told from the rest.
+/// Asserts a request of the right kind for each message, with the message's own samples.
 fn check_messages(place: &Place, json: &Value, answered: u64) {
     let rows = json["requests"].as_array().expect("a row for each route");
     let count = |route: &str| -> u64 {
@@ -124,7 +124,7 @@ fn check_messages(place: &Place, json: &Value, answered: u64) {
     assert!(said.contains("GET /:room add"), "{said}");
 }
 
-/// The kept profile, or the part of it that the words ask for.
+/// The stored profile, or the part chosen by the words.
 fn shown(place: &Place, words: &[&str]) -> Value {
     let all = [&["profile", "show", "LAST", "--json"], words].concat();
     let shown = place.hakaru(&all);

@@ -1,4 +1,4 @@
-//! What is done with a profile afterwards, and a process that stands by.
+//! Commands on a stored profile, and a process on standby.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

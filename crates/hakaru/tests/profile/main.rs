@@ -1,4 +1,4 @@
-//! `hakaru profile` on programs whose answer is known, and on programs that do what profilers fear.
+//! `hakaru profile` on programs with a known profile, and on programs hostile to profilers.
 
 mod clicker;
 mod kept;

@@ -1,9 +1,9 @@
-//! Messages of WebSockets, and what an app calls a request: samples know their route.
+//! Messages of WebSockets, and requests named by the app: each sample has a route.
 
 use crate::of_run::shown;
 use crate::support::{Place, Seen};
 
-/// Calls of that route, as the profile counted them.
+/// Calls of the route, as counted by the profile.
 fn count(seen: &Seen, route: &str) -> Option<u64> {
     let rows = seen.json["requests"].as_array().expect("a row for each");
     let row = rows.iter().find(|row| row["route"] == route)?;

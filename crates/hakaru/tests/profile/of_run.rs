@@ -1,5 +1,5 @@
-//! The profile of a run: its samples know their requests, so routes, slow requests and states can
-//! be asked for. What the app itself calls a request is among them.
+//! The profile of a run: each sample has a request, so routes, slow requests and states can be
+//! selected. Requests named by the app are among them.
 
 use std::net::TcpListener;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::Place;
 
-/// One route that computes, and one that sleeps: each tenth time ten times as long.
+/// An app with a computing route and a sleeping one: each tenth time ten times as long.
 const APP: &str = r#"
 TURNS = Queue.new
 100_000.times { |turn| TURNS << turn }
@@ -115,7 +115,7 @@ fn samples_know_their_route_and_slow_requests() {
     check_page(&place);
 }
 
-/// Graphs of the routes, and the slowest request with what it was seen doing.
+/// Checks the graphs of the routes, and the slowest request with the sampled states.
 fn check_page(place: &Place) {
     let page = std::fs::read_to_string(place.folder.path().join("run.html")).expect("the page");
     let (_, rest) = page.split_once("id=\"data\">").expect("data");

@@ -1,5 +1,5 @@
-//! `apps/resolver`: the profile leads to the constructor, counting says why, the difference shows
-//! it gone.
+//! `apps/resolver`: the profile leads to the constructor, counting gives the reason, the difference
+//! confirms the repair.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ fn json(place: &Place, arguments: &[&str]) -> (Value, String) {
     (serde_json::from_slice(&output.stdout).expect("JSON"), talk)
 }
 
-/// `N specs told, M distinct`, as the app counts them itself.
+/// Parses `N specs told, M distinct`, the app's own count.
 fn told(talk: &str) -> (u64, u64) {
     let line = talk
         .lines()

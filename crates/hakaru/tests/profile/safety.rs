@@ -1,5 +1,4 @@
-//! Programs that do what profilers fear. Each checks its own answers and ends with an error
-//! otherwise.
+//! Programs hostile to profilers. Each checks its own results and fails otherwise.
 
 use crate::support::Place;
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::Place;
 
-/// The share with all calls of each method, as its rows say.
+/// Inclusive share of each method, by the method's row.
 fn shares(place: &Place, file: &str, methods: [&str; 3]) -> [f64; 3] {
     let output = place.hakaru(&["profile", "show", file, "--json"]);
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -1,5 +1,5 @@
-//! Runs a Ruby program under `hakaru profile` and reads its JSON, and what the program measured of
-//! itself.
+//! Runs a Ruby program under `hakaru profile` and reads the JSON, and the program's own
+//! measurements.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -34,13 +34,13 @@ PARENT = Process.pid
 at_exit { File.write("truth.json", JSON.generate(TRUTH)) if Process.pid == PARENT }
 "#;
 
-/// A program's folder, and the lock that lets it run alone.
+/// A program's folder, and the lock for running alone.
 pub(crate) struct Place {
     pub(crate) folder: TempDir,
     _alone: MutexGuard<'static, ()>,
 }
 
-/// What came of it.
+/// Profile and output of a program.
 pub(crate) struct Seen {
     pub(crate) json: Value,
     truth: Value,
@@ -70,7 +70,7 @@ impl Place {
         place
     }
 
-    /// Runs `hakaru` with these arguments in the program's folder.
+    /// Runs `hakaru` with the arguments in the program's folder.
     pub(crate) fn hakaru(&self, arguments: &[&str]) -> Output {
         hakaru(self.folder.path(), arguments)
     }
@@ -131,7 +131,7 @@ fn check_valid(json: &Value) {
 }
 
 impl Seen {
-    /// Milliseconds that the program measured under that name.
+    /// Milliseconds measured by the program under the name.
     #[track_caller]
     pub(crate) fn truth(&self, name: &str) -> f64 {
         self.truth[name]
@@ -139,7 +139,7 @@ impl Seen {
             .unwrap_or_else(|| panic!("the program told no {name}: {}", self.truth))
     }
 
-    /// Milliseconds with all calls of the method of that name.
+    /// Milliseconds of the method with all callees.
     pub(crate) fn inclusive(&self, method: &str) -> f64 {
         self.row("inclusive", method, "ms")
     }
@@ -156,12 +156,12 @@ impl Seen {
             .sum()
     }
 
-    /// Milliseconds in that state.
+    /// Milliseconds in the state.
     pub(crate) fn state(&self, name: &str) -> f64 {
         self.json["states"][name]["ms"].as_f64().unwrap_or_default()
     }
 
-    /// The methods' shares of their sum are those that the program measured, within two points at
+    /// Asserts the methods' shares of their sum as measured by the program, within two points at
     /// the full rate.
     #[track_caller]
     pub(crate) fn check_shares(&self, methods: &[&str]) {

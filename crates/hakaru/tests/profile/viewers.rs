@@ -12,7 +12,7 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dev/viewers")
 }
 
-/// What a command prints; it must end well.
+/// Standard output of a command, which must succeed.
 fn output(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| {
         panic!("{command:?}: {error}; `cargo xtask test` installs what tests need")
@@ -78,7 +78,7 @@ fn packages() -> PathBuf {
     packages
 }
 
-/// The schema accepts the file, and refuses it when that value is another.
+/// Asserts a file valid by the schema, and invalid with the value changed.
 fn check_schema(schema: &str, file: &Path, wrong: &str) {
     let packages = packages();
     let validator = || {
@@ -106,8 +106,7 @@ fn speedscopes_schema_accepts_what_we_wrote() {
     );
 }
 
-/// Columns of a table of Firefox Profiler are as long as the table says, and indexes stay inside
-/// their table.
+/// Asserts the lengths of the columns of a Firefox Profiler table, and the ranges of the indexes.
 fn check_table(thread: &Value, name: &str, indexes: &[(&str, &str)]) {
     let table = &thread[name];
     let length = table["length"].as_u64().expect("a length") as usize;

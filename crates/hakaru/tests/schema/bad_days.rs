@@ -231,7 +231,7 @@ fn a_version_that_is_too_old() {
         .has_err("versions from 10.6 are supported");
 }
 
-/// A door to a MariaDB that makes it look older.
+/// A proxy of a MariaDB with an older version in the greeting.
 fn older(real: &str) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -255,7 +255,7 @@ fn older(real: &str) -> (String, JoinHandle<()>) {
     (address, served)
 }
 
-/// A PostgreSQL that asks for a password, gives it to us, and refuses it.
+/// A PostgreSQL that asks for a password, returns the received password, and refuses access.
 fn curious_postgres() -> (String, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

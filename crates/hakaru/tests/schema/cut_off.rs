@@ -1,5 +1,5 @@
-//! Runs that are cut off: killed after each statement, or left by the server. The next run ends at
-//! the wanted schema.
+//! Interrupted runs: killed after each statement, or disconnected by the server. The next run ends
+//! at the wanted schema.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use crate::program::{Folder, Said, said};
 use crate::server::{Door, Scratch};
 
-/// The schema before: tables with a row each, and a view that nobody wants and nobody may drop.
+/// The schema before: tables with a row each, and a view, unwanted and protected from a drop.
 const BEFORE: [&str; 8] = [
     "CREATE TABLE t0 (id int NOT NULL PRIMARY KEY, a int)",
     "CREATE TABLE t1 (id int NOT NULL PRIMARY KEY, a int)",
@@ -67,8 +67,7 @@ fn planned(folder: &Folder, place: &str) -> Vec<String> {
         .collect()
 }
 
-/// Kills the program when the server has executed a statement, for each statement; a run after that
-/// must finish the work.
+/// Kills the program after each statement in turn; a further run must then finish the work.
 fn killed_after_each_statement(variable: &str, more: &[&str]) {
     let folder = Folder::new();
     folder.write("schema.sql", wanted());

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::program::{Folder, Said, feed, said};
 use crate::server::Scratch;
 
-/// A folder with the names in it.
+/// A folder with the drop-in names.
 fn folder() -> Folder {
     let folder = Folder::new();
     let output = folder.command(&["links", "."]).output().unwrap();
@@ -16,7 +16,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Runs a drop-in with a wanted schema on its standard input.
+/// Runs a drop-in with a wanted schema on standard input.
 fn run(folder: &Folder, tool: &str, arguments: &[&str], wanted: &str) -> Said {
     let child = Command::new(folder.path().join(tool))
         .args(arguments)

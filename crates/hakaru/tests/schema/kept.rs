@@ -1,4 +1,4 @@
-//! Plans that are kept and carried out later.
+//! Stored plans, executed later.
 
 use crate::program::Folder;
 

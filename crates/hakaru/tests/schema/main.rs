@@ -1,5 +1,5 @@
-//! `hakaru schema` and its drop-in names as people run them: the real program, its texts and its
-//! exit codes.
+//! `hakaru schema` and the drop-in names on the command line: the real program, texts and exit
+//! codes.
 #![expect(
     clippy::unwrap_used,
     reason = "what cannot be done here fails the test that needs it"

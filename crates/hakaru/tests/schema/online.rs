@@ -1,4 +1,4 @@
-//! `--online`: the same schema as without it, by steps for which nobody waits long.
+//! `--online`: the same schema as without the flag, by steps without long waits.
 
 mod mysql;
 
@@ -127,8 +127,7 @@ fn what_a_failed_build_left_goes_whatever_it_is_called() {
     folder.schema(&check).ended(0);
 }
 
-/// The name `k` for what is replaced, the one that stays until the rows are as the new one wants
-/// them, and the state of both.
+/// Replaces `k`: the old one stays until the rows fit the new one, then only one is left.
 fn replaced(before: &str, after: &str) {
     let (folder, server) = (Folder::new(), Scratch::on("HAKARU_TEST_POSTGRES_URL"));
     let table =

@@ -1,10 +1,10 @@
-//! Runs the program in a folder of its own.
+//! Runs the program in a temporary folder.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-/// A folder for one test, and the program in it.
+/// A folder for one test, with the program inside.
 pub struct Folder {
     folder: tempfile::TempDir,
 }
@@ -38,7 +38,7 @@ impl Folder {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    /// The program, in this folder, with nobody's passwords and settings.
+    /// Command of the program in the folder, without the user's passwords and settings.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
         command
@@ -84,7 +84,7 @@ impl Folder {
     }
 }
 
-/// Gives a program its standard input.
+/// Writes a program's standard input and returns the output.
 pub fn feed(mut child: Child, text: &str) -> Output {
     let mut input = child.stdin.take().unwrap();
     let text = text.to_owned();
@@ -106,7 +106,7 @@ pub fn said(output: &Output) -> Said {
 }
 
 impl Said {
-    /// Fails with all that was said unless it ended with this code.
+    /// Asserts the exit code; a failure prints the whole output.
     #[track_caller]
     pub fn ended(self, code: i32) -> Said {
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Files of Rails, against what ActiveRecord itself makes of them and dumps.
+//! Files of Rails, compared with ActiveRecord's own schema and dump.
 
 use std::path::Path;
 use std::process::Command;
@@ -26,7 +26,7 @@ fn active_record(folder: &Folder, action: &str, url: &str, file: &str) {
     assert!(output.status.success(), "{action} {file}: {said}");
 }
 
-/// The statements of an export, sorted: tables are in the order in which they were made.
+/// The sorted statements of an export: tables of an export are in order of creation.
 fn statements(folder: &Folder, place: &str) -> Vec<String> {
     let said = folder.schema(&[&["export", place, "--allow-unseen"], &OWN[..]].concat());
     assert_eq!(said.code, Some(0), "{}", said.err);
@@ -50,8 +50,7 @@ fn assert_same(folder: &Folder, from: &str, to: &str) {
     );
 }
 
-/// The databases: what ActiveRecord loads the file into, what we apply it to, and one for our own
-/// dump of the first.
+/// The databases: one loaded by ActiveRecord, one by us, and one from our own dump of the first.
 struct Places {
     urls: [String; 3],
     /// As ActiveRecord names the third and first.

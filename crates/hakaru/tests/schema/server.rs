@@ -1,4 +1,4 @@
-//! Databases of their own on the test servers, and a door in front of them that can be slammed.
+//! Scratch databases on the test servers, and a proxy with a switch to cut connections.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -14,10 +14,10 @@ use schema_db::postgres::PostgresAddress;
 /// Longest wait for what a program or a server does next.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Numbers databases, so that tests in one process do not meet.
+/// Number of the next database, so that tests in one process do not meet.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-/// A database that goes when the value does.
+/// A database, dropped with the value.
 pub struct Scratch {
     /// `scheme://user:password@host:port/database`.
     pub url: String,
@@ -26,7 +26,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// An empty database on the server that this variable names.
+    /// Creates an empty database on the server in the variable.
     pub fn on(variable: &str) -> Scratch {
         let server = std::env::var(variable).unwrap_or_else(|_| {
             panic!("{variable} is set; bin/test starts the servers that tests need")
@@ -113,7 +113,7 @@ pub struct Door {
 }
 
 impl Door {
-    /// Opens a door to the server of this database.
+    /// Opens a proxy to the server of the database.
     pub fn new(scratch: &Scratch, text: &str) -> Door {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -144,7 +144,7 @@ impl Door {
             .expect("the text passes the door");
     }
 
-    /// Closes every connection that waits.
+    /// Closes every waiting connection.
     pub fn slam(&mut self) {
         self.slam = None;
     }

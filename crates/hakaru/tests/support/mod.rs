@@ -7,8 +7,8 @@ use std::process::Command;
 
 pub use server::serve;
 
-/// Everything that is drawn on a terminal of this size while the program runs with these arguments,
-/// none of which has a blank.
+/// All output on a terminal of the given size while the program runs with the arguments, none of
+/// which has a blank.
 pub fn on_terminal(folder: &Path, rows: u32, columns: u32, arguments: &[&str]) -> String {
     let program = env!("CARGO_BIN_EXE_hakaru");
     let command = format!(

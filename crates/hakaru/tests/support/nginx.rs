@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Returns a port that nobody listens on.
+/// Returns a free port.
 pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("its address").port()
@@ -15,8 +15,8 @@ pub fn free_port() -> u16 {
 pub struct Nginx(Child);
 
 impl Nginx {
-    /// Starts an nginx with what stands between the braces of `http`, and waits until it listens on
-    /// `port`. All its files are in `folder`.
+    /// Starts an nginx with the given directives in `http`, and waits until `port` accepts
+    /// connections. All its files are in `folder`.
     pub fn start(folder: &Path, port: u16, http: &str) -> Nginx {
         let configuration = format!(
             "daemon off; master_process off; pid {0}/pid; error_log {0}/error.log;\n\

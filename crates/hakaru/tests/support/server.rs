@@ -1,9 +1,9 @@
-//! A server that needs no app.
+//! A server without an app.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
 
-/// A server that answers `status` to everything, with `hello`.
+/// Starts a server with the response `status` and the body `hello` for every request.
 pub fn serve(status: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("the port");

@@ -1,4 +1,4 @@
-//! How a command ended and what it said.
+//! Exit code and output of an ended command.
 
 use std::fmt;
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Child;
 
-/// A command that has ended. Shown, it is everything one needs to see what went wrong.
+/// An ended command. The debug output has everything for the diagnosis of a failure.
 pub(crate) struct Ended {
     command: String,
     folder: Vec<String>,
@@ -29,8 +29,7 @@ impl Ended {
         }
     }
 
-    /// Asserts the exit code, and that each part is said on either stream, wherever lines are
-    /// broken.
+    /// Asserts the exit code, and each part in either stream, wherever lines are broken.
     pub(crate) fn check(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "the exit code of{self}");
         let said = on_one_line(&format!("{}\n{}", self.stdout, self.stderr));
@@ -43,7 +42,7 @@ impl Ended {
         assert!(!said.contains("panicked at"), "a panic in{self}");
     }
 
-    /// Asserts that something is not said.
+    /// Asserts the absence of a text from the output.
     pub(crate) fn check_silent_on(&self, part: &str) {
         let said = on_one_line(&format!("{}\n{}", self.stdout, self.stderr));
         assert!(!said.contains(part), "{part:?} is said by{self}");
@@ -55,7 +54,7 @@ impl Ended {
             .unwrap_or_else(|error| panic!("{error}: no JSON in{self}"))
     }
 
-    /// The signal that ended it.
+    /// The signal that ended the command.
     pub(crate) fn signal(&self) -> Option<i32> {
         self.signal
     }

@@ -1,4 +1,4 @@
-//! A disk that is too small.
+//! A full disk.
 //!
 //! Best is a tiny file system in a mount namespace of the command's own, which root may make, and
 //! others where the system lets them have user namespaces. Containers often allow neither: there a
@@ -11,17 +11,17 @@ use super::{Going, Project};
 
 /// How much room there is, and where.
 pub(crate) struct FullDisk<'a> {
-    /// The folder that lies on it. What is there already is not seen by the script.
+    /// The folder on the small disk. The script does not see earlier contents of the folder.
     pub(crate) folder: &'a Path,
-    /// Its size.
+    /// Size of the disk.
     pub(crate) kib: u32,
     /// Size of the largest file, where only a limit is possible.
     pub(crate) file_kib: u32,
 }
 
 impl FullDisk<'_> {
-    /// Starts a shell script in the project, where `$HAKARU` is the program and that disk is too
-    /// small.
+    /// Starts a shell script in the project, with the program in `$HAKARU` and the folder on the
+    /// small disk.
     pub(crate) fn start(&self, project: &Project, script: &str) -> Going {
         let kib = self.kib;
         let namespace = NAMESPACES.iter().find(|words| can_mount(words));

@@ -1,4 +1,4 @@
-//! Runs the real program in a project folder of its own.
+//! Runs the real program in a new project folder.
 //!
 //! Every process of a test carries [`MARK`] in its environment, so that a survivor is found however
 //! far it has gone from its parents.
@@ -20,14 +20,14 @@ use tempfile::TempDir;
 pub(crate) use ended::Ended;
 pub(crate) use full_disk::FullDisk;
 
-/// Generous: the machine that runs the tests may be busy with others.
+/// A generous limit for waits: the machine may be busy with other tests.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// An app that answers at once.
+/// An app with an immediate response.
 pub(crate) const HELLO: &str = "run ->(env) { [200, {}, [\"hello\"]] }\n";
 
-/// Before an app's own lines: `served(50)` leaves a file of that name when 50 requests have been
-/// handled.
+/// Ruby lines before an app's own: `served(50)` creates a file of the name when 50 requests have
+/// been handled.
 pub(crate) const COUNTING: &str = r#"
 $mutex, $served = Mutex.new, 0
 def served(wanted)
@@ -37,7 +37,7 @@ end
 
 const MARK: &str = "HAKARU_TEST_MARK";
 
-/// A folder with an app and a `hakaru.toml`, on a port of its own.
+/// A folder with an app and a `hakaru.toml`, on a free port.
 pub(crate) struct Project {
     folder: TempDir,
     /// The project itself, which a test may put elsewhere.
@@ -69,7 +69,7 @@ impl Project {
         project
     }
 
-    /// A folder with nothing in it.
+    /// An empty folder.
     pub(crate) fn empty() -> Project {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -86,7 +86,7 @@ impl Project {
         }
     }
 
-    /// Puma's command line for this project.
+    /// Puma's command line for the project.
     pub(crate) fn puma(&self, options: &str) -> String {
         format!(
             "puma -q {options} -b tcp://127.0.0.1:{} config.ru",
@@ -94,8 +94,8 @@ impl Project {
         )
     }
 
-    /// Writes `hakaru.toml`: lines under `[target]`, then anything after the `[load]` section,
-    /// which `load` replaces when it holds one.
+    /// Writes `hakaru.toml`: lines under `[target]`, then `rest` after the `[load]` section, or
+    /// with `rest`'s own `[load]` in its place.
     pub(crate) fn configure(&self, target: &str, rest: &str) {
         let load = if rest.contains("[load]") {
             ""
@@ -126,17 +126,17 @@ impl Project {
         self.path.join(name).exists()
     }
 
-    /// Waits until the app has left a file of that name.
+    /// Waits until the app has created the file.
     pub(crate) fn wait_for(&self, name: &str) {
         wait_until(&format!("the file {name}"), || self.has(name));
     }
 
-    /// `hakaru` with these arguments, not started yet.
+    /// Command of `hakaru` with the arguments, not started yet.
     pub(crate) fn hakaru(&self, arguments: &[&str]) -> Command {
         self.command(&[&[env!("CARGO_BIN_EXE_hakaru")], arguments].concat())
     }
 
-    /// Any command in this project, marked as the test's own.
+    /// Any command in the project, marked as the test's own.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(words[0]);
         command
@@ -150,27 +150,27 @@ impl Project {
         command
     }
 
-    /// The folder that this project's commands use for temporary files.
+    /// The folder for temporary files of the project's commands.
     pub(crate) fn tmp(&self) -> PathBuf {
         self.folder.path().join("tmp")
     }
 
-    /// `hakaru run` to its end.
+    /// Runs `hakaru run` to the end.
     pub(crate) fn run(&self) -> Ended {
         self.end(&["run", "--full"])
     }
 
-    /// `hakaru` with these arguments to its end, after which no process may be left.
+    /// Runs `hakaru` with the arguments to the end, and asserts that no process is left.
     pub(crate) fn end(&self, arguments: &[&str]) -> Ended {
         self.start(arguments).end()
     }
 
-    /// Starts `hakaru` with these arguments.
+    /// Starts `hakaru` with the arguments.
     pub(crate) fn start(&self, arguments: &[&str]) -> Going {
         self.go(self.hakaru(arguments))
     }
 
-    /// Starts a command of this project.
+    /// Starts a command of the project.
     pub(crate) fn go(&self, mut command: Command) -> Going {
         let shown = format!("{command:?}");
         // A group of its own: a Ctrl-C for the tests must not look like one for the program.
@@ -205,12 +205,12 @@ impl Project {
         json["requests"].as_u64().unwrap_or(0) > 0
     }
 
-    /// Temporary files of this project's commands, the agent's folder among them.
+    /// Temporary files of the project's commands, the agent's folder among them.
     pub(crate) fn temporary(&self) -> Vec<PathBuf> {
         files_in(&self.tmp())
     }
 
-    /// Command lines of all living processes of this test.
+    /// Command lines of all living processes of the test.
     pub(crate) fn survivors(&self) -> Vec<String> {
         marked(&self.mark)
     }
@@ -227,13 +227,12 @@ impl Going {
         kill_process(pid, signal).expect("a signal");
     }
 
-    /// What a reader that has had enough does.
+    /// Closes standard output, in the manner of a reader with enough.
     pub(crate) fn close_stdout(&mut self) {
         self.child.stdout = None;
     }
 
-    /// Waits for its end, after which none of its processes may live, nor any of its temporary
-    /// files.
+    /// Waits for the end of the command, and asserts that no process and no temporary file is left.
     pub(crate) fn end(self) -> Ended {
         let mark = self.mark.clone();
         let tmp = self.path.with_file_name("tmp");
@@ -245,13 +244,13 @@ impl Going {
         ended
     }
 
-    /// Waits for its end while other processes of the test go on.
+    /// Waits for the end of the command while other processes of the test continue.
     pub(crate) fn end_with_others(self) -> Ended {
         Ended::of(self.child, self.shown, &self.path)
     }
 }
 
-/// Never let a failed test leave a `hakaru` behind; it takes its app along.
+/// Kills `hakaru` and the app after a failed test.
 impl Drop for Project {
     fn drop(&mut self) {
         for pid in pids_marked(&self.mark) {
@@ -260,7 +259,7 @@ impl Drop for Project {
     }
 }
 
-/// A port that nobody listens on.
+/// A free port.
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
@@ -271,7 +270,7 @@ pub(crate) fn answers(port: u16) -> bool {
     TcpStream::connect(("127.0.0.1", port)).is_ok()
 }
 
-/// Looks again and again until it is so.
+/// Polls until `look` returns true.
 pub(crate) fn wait_until(what: &str, mut look: impl FnMut() -> bool) {
     let deadline = Instant::now() + LONG;
     while !look() {

@@ -1,4 +1,4 @@
-//! MySQL and MariaDB: what the server would copy is held back by name, and what it needs with it;
+//! MySQL and MariaDB: changes by copy are held back by name, together with dependent statements;
 //! the rest is done.
 
 use crate::program::{Folder, Said};
@@ -6,7 +6,7 @@ use crate::server::{Scratch, connect};
 
 const SERVERS: [&str; 2] = ["HAKARU_TEST_MYSQL_URL", "HAKARU_TEST_MARIADB118_URL"];
 
-/// A database with these statements' tables, and a folder where `wanted.sql` is.
+/// A database with the tables of `before`, and a folder with `wanted.sql`.
 fn prepared(variable: &str, before: &[&str], wanted: &str) -> (Folder, Scratch) {
     let (folder, server) = (Folder::new(), Scratch::on(variable));
     server.execute(before);
@@ -34,7 +34,7 @@ fn foreign_keys(server: &Scratch) -> Vec<String> {
     )
 }
 
-/// Without the width that some servers show.
+/// Whether a column has a type, without the display width of some servers.
 fn has(columns: &[String], name: &str, data_type: &str) -> bool {
     let mut columns = columns.iter();
     columns.any(|column| {
@@ -98,7 +98,7 @@ fn a_foreign_key_stays_where_it_could_not_come_again() {
     }
 }
 
-/// A table that the server would lock for a full-text index, and one whose rows stand in the way.
+/// Tables with a refused change: one locked for a full-text index, one with conflicting rows.
 const REFUSED: [&str; 3] = [
     "CREATE TABLE a (id int NOT NULL PRIMARY KEY, words text)",
     "CREATE TABLE b (id int NOT NULL PRIMARY KEY, n int)",
@@ -156,7 +156,7 @@ fn a_plan_that_is_kept_takes_the_dearer_way_where_it_has_to() {
     }
 }
 
-/// The server's own client, as a program that copies in the server's place would be called.
+/// Command line of the server's own client, in the role of an external copying program.
 fn client() -> String {
     let dump = std::env::var("HAKARU_TEST_MYSQL_DUMP").expect("bin/test says where mysqldump is");
     dump.replace("mysqldump", "mysql")
