@@ -1,4 +1,4 @@
-//! What the process gives every command: the current folder, and a flag for Ctrl-C.
+//! The process's context of every command: the current folder, and a flag for Ctrl-C.
 
 use std::path::PathBuf;
 use std::sync::Arc;

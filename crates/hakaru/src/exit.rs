@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use experiment::Cause;
 
-/// How the program ends.
+/// The program's exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -24,7 +24,7 @@ pub(crate) enum Exit {
     TargetDied = 6,
     /// Another run holds the folder.
     Busy = 7,
-    /// The run was measured and reported, but could not be kept (disk full).
+    /// The run was measured and reported, but not stored (disk full).
     NotKept = 8,
     /// A database server cannot be reached or used.
     Server = 9,
@@ -36,13 +36,13 @@ pub(crate) enum Exit {
     Undecided = 12,
     /// The schema has objects that are neither compared nor exported, and nobody allowed them.
     Unseen = 13,
-    /// Ctrl-C; what was measured until then is reported and kept.
+    /// Ctrl-C; figures up to then are reported and stored.
     Interrupted = 130,
 }
 
 impl Exit {
-    /// What was expected of a load did not come. The same number as [`Exit::HeldBack`]: both say
-    /// that all went well, and that what was wanted is not there.
+    /// Missed expectation of a load. The same number as [`Exit::HeldBack`]: both say that all went
+    /// well, and that what was wanted is not there.
     pub(crate) const EXPECTATION_MISSED: Exit = Exit::HeldBack;
 
     /// All codes, for the test against the documentation.
@@ -77,7 +77,7 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     /// The code.
     pub(crate) exit: Exit,
-    /// What failed, on what, and what to try next.
+    /// Error message: what failed, on what, and what to try next.
     pub(crate) message: String,
 }
 

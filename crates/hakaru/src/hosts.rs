@@ -8,10 +8,10 @@ use remote::{Program, Session};
 use crate::exit::{Exit, Failure};
 use crate::settings::config::host::Host;
 
-/// How long a host may neither say nor take anything.
+/// Longest silence of a host, in reading and writing.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 
-/// How often whoever waits for hosts looks at Ctrl-C and what else may end the wait.
+/// Interval of looking at Ctrl-C and other ends of a wait for hosts.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// Starts the program with `words` on each host; paths are relative to the config file's folder.

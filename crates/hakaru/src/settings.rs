@@ -1,4 +1,4 @@
-//! What a run will do, resolved: the command line over the config file over defaults.
+//! Resolved settings of a run: the command line over the config file over defaults.
 
 pub(crate) mod config;
 mod flow;
@@ -30,7 +30,7 @@ const WARMUP_DEFAULT: Duration = Duration::from_secs(3);
 /// Wait for responses in flight after the measured part; requests still open then count as
 /// unanswered, with at least the time so far.
 const DRAIN: Duration = Duration::from_secs(5);
-/// What the contest whose rule `level_up` follows takes for slow, and for calm.
+/// Limits of slow and calm in the contest whose rule `level_up` follows.
 const LEVEL_SLOW_DEFAULT: Duration = Duration::from_secs(1);
 const LEVEL_CALM_DEFAULT: Duration = Duration::from_secs(5);
 const BEFORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);

@@ -176,7 +176,7 @@ fn request(stream: &mut TcpStream) -> Option<(String, String)> {
     Some((line, String::from_utf8_lossy(&body).into_owned()))
 }
 
-/// What a browser recorded on another day: another token, another post.
+/// A browser's recording of another day: another token, another post.
 const WALK: &str = r#"{"log": {
   "version": "1.2",
   "entries": [

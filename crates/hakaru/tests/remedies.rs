@@ -233,7 +233,7 @@ impl Project {
         )
     }
 
-    /// What a copy could be seen by: folders, and databases on the server.
+    /// Number of a copy's traces: folders, and databases on the server.
     fn leftovers(&self) -> usize {
         const COPIES: &str =
             "SELECT datname FROM pg_database WHERE datname LIKE 'hakaru\\_scratch%'";

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// How much the score must grow. On SQLite on little data and a host that does other work too,
-/// found by trying; `docs/experiments/chat.md` has what it grows on all of the data. On MariaDB it
-/// is the aim.
+/// Least growth of the score. On SQLite on little data and a host that does other work too, found
+/// by trying; `docs/experiments/chat.md` has what it grows on all of the data. On MariaDB it is the
+/// aim.
 const SQLITE_GROWTH_MIN: f64 = 3.0;
 const MARIADB_GROWTH_MIN: f64 = 10.0;
 

@@ -15,10 +15,10 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What the finding's remedy creates.
+/// Name of the index created by the finding's remedy.
 const INDEX: &str = "message_channel_id_id";
 
-/// As short as a trial can be.
+/// Flags of the shortest trial.
 const BRIEF: [&str; 6] = ["--blocks", "1", "--segment", "1s", "--warmup", "0s"];
 
 /// The chat in a new folder, on a free port and one database.
@@ -125,7 +125,7 @@ impl Chat {
         (schema, tables.iter().map(&mut count).collect())
     }
 
-    /// What a copy could be seen by: folders, and databases on the server.
+    /// Traces of a copy: folders, and databases on the server.
     fn leftovers(&self) -> Vec<String> {
         let folders = std::fs::read_dir(self.folder.path().join("tmp"))
             .expect("a folder")

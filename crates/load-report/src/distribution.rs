@@ -1,4 +1,4 @@
-//! How the latencies are spread: percentiles for a curve, and counts by class for a histogram.
+//! Distribution of latencies: percentiles for a curve, and counts by class for a histogram.
 
 use hdrhistogram::Histogram;
 

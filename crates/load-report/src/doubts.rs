@@ -1,4 +1,4 @@
-//! What to know before trusting a load's figures.
+//! Reasons to distrust a load's figures.
 
 use figures::numbers;
 use load::{Measured, Pace};

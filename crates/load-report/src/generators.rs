@@ -26,7 +26,7 @@ pub struct GeneratorLine {
     pub engine: Engine,
     /// Start of the generator after the first generator's start, by the hosts' own clocks.
     pub started_after: Nanos,
-    /// How far `started_after` may be off, where the hosts' clocks were compared.
+    /// Bound of the error of `started_after`, where the hosts' clocks were compared.
     pub clock_bound: Option<Nanos>,
     /// Requests due in the window.
     pub requests: u64,
@@ -96,13 +96,13 @@ pub(crate) fn columns(heads: &[String]) -> Vec<Column<'_>> {
         .collect()
 }
 
-/// How far apart the first and the last began.
+/// Time between the first start and the last.
 pub fn spread(lines: &[GeneratorLine]) -> Nanos {
     let latest = lines.iter().map(|line| line.started_after).max();
     latest.unwrap_or(Nanos::ZERO)
 }
 
-/// What to know of single generators before trusting the sum.
+/// Reasons in single generators to distrust the sum.
 pub(crate) fn doubts(view: &View<'_>) -> Vec<Text> {
     let busy = view
         .generators

@@ -88,7 +88,7 @@ fn plan(view: &View<'_>) -> v1::Plan {
     }
 }
 
-/// What did not end well, by name; requests still under way at the end are named too.
+/// Errors by name; requests still in flight at the end are included.
 pub(crate) fn errors(outcomes: &Outcomes) -> impl Iterator<Item = (&'static str, u64)> {
     let bad = Outcome::ALL
         .into_iter()

@@ -20,14 +20,14 @@ use hdrhistogram::Histogram;
 use load::{GoalResult, Measured, Plan};
 use scenario::Scenario;
 
-/// What is shown of a load.
+/// A load with all that is shown beside the figures.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The target as typed.
     pub url: &'a str,
     /// When the command began, milliseconds since 1970.
     pub started_at_unix_ms: i64,
-    /// How hard, how long.
+    /// Rate or connections, and duration.
     pub plan: &'a Plan,
     /// Steps of the scenario, in the order of the figures.
     pub steps: &'a [StepLabel],

@@ -24,7 +24,7 @@ const LIST_ROWS: u16 = 6;
 /// A curve: name, and value in an interval.
 type Curve<'a> = (&'a str, &'a dyn Fn(&Row) -> f64);
 
-/// What the page shows.
+/// State of the live page.
 #[derive(Clone, Debug)]
 pub struct Live {
     title: String,

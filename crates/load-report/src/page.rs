@@ -1,4 +1,5 @@
-//! The summary for people: rate, percentiles, answers, errors, the generator, doubts, expectations.
+//! The summary for people: rate, percentiles, responses, errors, the generator, doubts,
+//! expectations.
 
 use figures::{counted, numbers};
 use hdrhistogram::Histogram;
@@ -35,7 +36,7 @@ pub fn summary(view: &View<'_>, columns: usize, language: Language) -> String {
     fold(&(lines.join("\n") + "\n"), columns)
 }
 
-/// What is being done, in one line.
+/// Announcement of the load, in one line.
 pub fn announcement(view_url: &str, plan: &load::Plan) -> Text {
     let pace = match &plan.pace {
         Pace::Closed => closed(plan),

@@ -15,7 +15,7 @@ pub struct Row {
     pub at_s: f64,
     /// Length of the interval in seconds.
     pub length_s: f64,
-    /// Complete answers.
+    /// Complete responses.
     pub answered: u64,
     /// Failed requests.
     pub failed: u64,
@@ -25,7 +25,7 @@ pub struct Row {
     pub lateness_ms_p99: Option<f64>,
     /// CPU time of the generator, in cores.
     pub generator_cores: f64,
-    /// Bytes of answers' bodies.
+    /// Bytes of the responses' bodies.
     pub body_bytes: u64,
     /// Requests in flight at the end of the interval.
     pub in_flight: u64,
@@ -49,7 +49,7 @@ impl Row {
         }
     }
 
-    /// Complete answers a second.
+    /// Complete responses per second.
     pub fn rps(&self) -> f64 {
         self.answered as f64 / self.length_s
     }

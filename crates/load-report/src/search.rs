@@ -1,4 +1,4 @@
-//! What a search for the highest rate found.
+//! Result of a search for the highest rate.
 
 use figures::numbers;
 use load::{Found, Goal, Plan, Trial};
@@ -7,7 +7,7 @@ use words::{Language, Text, text};
 
 use crate::quantile_ms;
 
-/// What is being done, in one line.
+/// Announcement of the search, in one line.
 pub fn announcement(url: &str, plan: &Plan, goals: &[Goal]) -> Text {
     text!(
         "{url}: the highest rate with {goals}, within {time}",

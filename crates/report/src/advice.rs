@@ -20,7 +20,7 @@ const HEADS: [Phrase; 4] = [
 /// Widths of the columns of the table of predictions.
 const COLUMNS: [usize; 4] = [8, 15, 12, 12];
 
-/// What `hakaru tune --advise` says.
+/// Input of the page of `hakaru tune --advise`.
 #[derive(Clone, Debug)]
 pub struct Page<'a> {
     /// The run's number.
@@ -31,9 +31,9 @@ pub struct Page<'a> {
     pub threads: &'a [ThreadUse],
     /// Model of the app, which predicts other numbers of threads.
     pub model: &'a Model,
-    /// What is recommended.
+    /// The recommended number of threads.
     pub advice: &'a Advice,
-    /// How far the replay of the run is from the run, in throughput.
+    /// Error of the replay in throughput, as a share of the run's throughput.
     pub replay_error: f64,
 }
 

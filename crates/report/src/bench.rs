@@ -15,13 +15,13 @@ use words::{Text, text};
 /// A bench with the names and doubts shown beside the figures.
 #[derive(Clone, Copy, Debug)]
 pub struct BenchView<'a> {
-    /// What was measured.
+    /// Figures of the bench.
     pub bench: &'a Bench,
     /// Jobs, indexed by the cells of the bench.
     pub jobs: &'a [Job],
     /// Contenders, indexed by the cells of the bench.
     pub contenders: &'a [Contender],
-    /// What speaks against the figures.
+    /// Reasons to distrust the figures.
     pub doubts: &'a [Text],
     /// Wall-clock time of the start, milliseconds since 1970.
     pub started_at_unix_ms: i64,

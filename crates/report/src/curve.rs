@@ -1,4 +1,4 @@
-//! How many of the requests took at most how long: the percentiles, as many as the samples carry.
+//! The latency curve: percentiles of latency and service, as many as the samples carry.
 
 use recording::Nanos;
 

@@ -22,7 +22,7 @@ pub struct Percentiles {
     pub max: Option<f64>,
 }
 
-/// What host and processes did in the measured window.
+/// CPU and memory of host and processes in the measured window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostUse {
     /// Cores busy on average, used by any process.
@@ -41,7 +41,7 @@ pub struct HostUse {
     pub roles: Vec<RoleUse>,
 }
 
-/// What the processes of one role did.
+/// CPU and memory of one role's processes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoleUse {
     /// The role.
@@ -52,7 +52,7 @@ pub struct RoleUse {
     pub rss_max: u64,
 }
 
-/// What the agents say of themselves, all processes together.
+/// Cost of the agents by their own estimate, all processes together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AgentCost {
     /// CPU time a request, microseconds; `None` before the first request.
@@ -62,7 +62,7 @@ pub struct AgentCost {
 }
 
 impl Percentiles {
-    /// Of values sorted ascending.
+    /// Returns the percentiles of values sorted ascending.
     pub fn of(sorted: &[Nanos]) -> Percentiles {
         let at = |q: f64, needed: usize| {
             let value = stats::quantile(sorted, q)?;
@@ -100,7 +100,7 @@ pub fn generator_cpu_share(recording: &Recording) -> Option<f64> {
     (could > 0.0).then(|| recording.generator.cpu.as_secs_f64() / could)
 }
 
-/// What the agents cost; `None` without one.
+/// Cost of the agents; `None` without an agent.
 pub fn agent_cost(recording: &Recording) -> Option<AgentCost> {
     let agents = &recording.agents;
     let requests: u64 = agents.iter().map(|agent| agent.requests).sum();
@@ -119,8 +119,8 @@ pub fn thread_ms(route: &RouteBalance) -> Option<f64> {
     (route.answered > route.unseen).then(|| held.max(0.0))
 }
 
-/// A route's share of all the time for which routes held threads; `None` where the app was not
-/// seen.
+/// A route's share of all the time for which routes held threads; `None` for a route not observed
+/// in the app.
 pub fn thread_share(route: &RouteBalance, routes: &[RouteBalance]) -> Option<f64> {
     let held = |route: &RouteBalance| Some(thread_ms(route)? * route.answered as f64);
     let all: f64 = routes.iter().filter_map(held).sum();
@@ -144,7 +144,7 @@ pub fn time_share(route: &RouteBalance, overall: &RouteBalance) -> f64 {
     if all > 0.0 { sum(route) / all } else { 0.0 }
 }
 
-/// What host and processes did; `None` with fewer than two samples in the window.
+/// CPU and memory of host and processes; `None` with fewer than two samples in the window.
 pub fn host_use(recording: &Recording) -> Option<HostUse> {
     let samples = samples_of(&recording.host, &recording.window);
     let (first, last) = (samples.first()?, samples.last()?);

@@ -1,4 +1,4 @@
-//! What a simulation says about one setting, beside what was recorded.
+//! Predictions of a simulation for settings, beside the recorded figures.
 
 use figures::counted;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub struct Row {
     pub setup: Setup,
     /// Predicted figures of the setting.
     pub prediction: Prediction,
-    /// Memory of the app's processes, bytes; 0 when the run did not tell.
+    /// Memory of the app's processes, bytes; 0 when unknown.
     pub memory_bytes: u64,
 }
 
@@ -50,7 +50,7 @@ impl Row {
         }
     }
 
-    /// As an object of JSON.
+    /// Returns the row as an object of JSON.
     pub fn json(&self) -> Value {
         let seen = &self.prediction;
         json!({
@@ -104,7 +104,7 @@ pub struct Forecast<'a> {
     pub model: &'a Model,
     /// The setting asked for.
     pub row: Row,
-    /// How far the replay of the run is from the run, in throughput.
+    /// Error of the replay in throughput, as a share of the run's throughput.
     pub replay_error: f64,
     /// The goal for which workers were counted, and whether the goal is met.
     pub goal: Option<(Goal, bool)>,

@@ -10,14 +10,14 @@ use words::{Language, Phrase, Text, phrase, text};
 use crate::html;
 use crate::text::{COLUMNS, Column, fold, one_line, table, width};
 
-/// Said where a change cannot be told from chance.
+/// Verdict on a change indistinguishable from chance.
 const NOISE_UNKNOWN: Phrase = phrase!("noise unknown: run again unchanged");
 /// Verdict on a run after runs of another load.
 const NOT_COMPARABLE: Phrase = phrase!("not comparable: another load");
-/// As many digits of a commit as git itself shows.
+/// Digits shown of a commit, as many as by git itself.
 const COMMIT_DIGITS: usize = 7;
 
-/// What is known of a run.
+/// One run of the journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(
     missing_docs,
@@ -65,8 +65,8 @@ struct Row {
     line: Line,
     /// Differences to the compared run, else to the previous run.
     changes: Vec<Text>,
-    /// Of the score, or of the rate where a run has none, against the last run of the same load;
-    /// `None` without one.
+    /// Change of the score, or of the rate where a run has none, against the last run of the same
+    /// load; `None` without one.
     change: Option<f64>,
     /// Number of the compared run.
     against: Option<i64>,
@@ -77,7 +77,7 @@ struct Row {
 }
 
 impl Journal {
-    /// Of runs, the oldest first.
+    /// Makes a journal of runs, the oldest first.
     pub fn of(lines: Vec<Line>) -> Journal {
         let loads: Vec<Option<Load<'_>>> = lines.iter().map(load).collect();
         let rows = lines.iter().enumerate().map(|(index, line)| {
@@ -130,7 +130,7 @@ impl Journal {
         json!({ "format": "hakaru-log", "version": 1, "runs": runs })
     }
 
-    /// As a table for a terminal, at most `columns` wide.
+    /// Returns a table for a terminal, at most `columns` wide.
     pub fn text(&self, columns: usize, language: Language) -> String {
         let cells = |row: &Row| row.cells(language).to_vec();
         let rows: Vec<Vec<String>> = self.rows.iter().map(cells).collect();
@@ -164,7 +164,7 @@ impl Journal {
         fold(&text, columns)
     }
 
-    /// As a Markdown table.
+    /// Returns a Markdown table.
     pub fn markdown(&self, language: Language) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let heads: Vec<String> = HEADS
@@ -349,7 +349,7 @@ pub fn minute_of(unix_ms: i64) -> String {
     moment.map_or_else(String::new, |at| at.format("%Y-%m-%d %H:%M").to_string())
 }
 
-/// What differs, one sentence each.
+/// Differences between two runs, one sentence each.
 fn changes(before: &Line, line: &Line) -> Vec<Text> {
     let mut changes = Vec::new();
     let short = |commit: &str| commit.chars().take(COMMIT_DIGITS).collect::<String>();

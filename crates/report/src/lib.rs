@@ -31,22 +31,22 @@ pub use figures::numbers;
 use findings::Finding;
 use recording::Recording;
 
-/// What is shown of a run.
+/// A run with all derived facts.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// Number of the run in the store; `None` for a run that was not stored.
     pub number: Option<i64>,
-    /// What was seen.
+    /// Facts of the run.
     pub recording: &'a Recording,
-    /// Where the time went.
+    /// Distribution of the time.
     pub breakdown: &'a Breakdown,
-    /// What to fix and what to know before trusting the numbers, in the order of `findings::all`.
+    /// Findings to fix and doubts about the numbers, in the order of `findings::all`.
     pub findings: &'a [Finding],
     /// Revision of the project; `None` when no revision was recorded.
     pub revision: Option<Revision<'a>>,
 }
 
-/// What of the project a run was made with.
+/// State of the project at a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revision<'a> {
     /// The commit; empty outside of git.

@@ -18,12 +18,12 @@ pub use page::{around, difference, page};
 /// Rows in the JSON's tables: a further method weighs too little to be distinguished from none.
 const ROWS_MAX: usize = 500;
 
-/// What is shown of a profile.
+/// A profile with the facts beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct ProfileView<'a> {
     /// Number of the profile in the store; `None` for a profile that was not stored.
     pub number: Option<i64>,
-    /// What was seen.
+    /// The samples.
     pub profile: &'a Profile,
     /// The counted method with the call sites, when one was counted.
     pub counted: Option<&'a CountedView>,
@@ -134,7 +134,7 @@ pub fn difference_json(before: &Profile, after: &Profile, diff: &Diff) -> String
     format!("{document}\n")
 }
 
-/// What the runtime told of itself, by name.
+/// The runtime's own counters, by name.
 fn runtime(profile: &Profile) -> Value {
     let facts = profile.facts.iter();
     let told: Map<String, Value> = facts

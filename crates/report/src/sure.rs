@@ -14,7 +14,7 @@ use crate::text::one_line;
 pub struct Said {
     /// Topic, in a word or two.
     pub about: Phrase,
-    /// What there is to say, a sentence without a full stop.
+    /// A sentence without a full stop.
     pub says: Text,
 }
 
@@ -109,7 +109,7 @@ fn inside(view: &View<'_>) -> Text {
     }
 }
 
-/// How many requests the balance is of.
+/// Number of requests behind the balance.
 fn seen(overall: &RouteBalance) -> Text {
     let all = overall.answered.saturating_sub(overall.unseen);
     let told = numbers::count(overall.told);

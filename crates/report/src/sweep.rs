@@ -36,7 +36,7 @@ pub struct Step {
     /// Cores used by app, database, and generator; `None` for one not observed on the host.
     pub cores: [Option<f64>; 3],
     /// Most memory of the app's processes together, bytes; shared pages count once where the kernel
-    /// tells.
+    /// reports shares.
     pub memory_bytes: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ pub enum Ended {
     Complete,
     /// Throughput no longer grew.
     Saturated,
-    /// By Ctrl-C.
+    /// Ctrl-C.
     Interrupted,
 }
 
@@ -56,18 +56,18 @@ pub enum Ended {
 pub struct Sweep {
     /// Command of the app; empty for an app running already.
     pub command: String,
-    /// What was measured.
+    /// Results of the steps.
     pub steps: Vec<Step>,
     /// Reason of the sweep's end.
     pub ended: Ended,
     /// Numbers of connections planned and not measured.
     pub left_out: Vec<u32>,
-    /// What to know before the numbers are trusted, one sentence each.
+    /// Reasons to distrust the numbers, one sentence each.
     pub notes: Vec<Text>,
 }
 
 impl Step {
-    /// Of one run.
+    /// Returns the step of one run.
     pub fn of(recording: &Recording, breakdown: &Breakdown, run: Option<i64>) -> Step {
         let overall = &breakdown.overall;
         let percentiles = Percentiles::of(&overall.latency);

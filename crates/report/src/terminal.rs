@@ -22,10 +22,10 @@ use crate::View;
 use page::{Ink, Page};
 pub(crate) use terms::TERMS;
 
-/// How the page may look.
+/// Width, colours and signs of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// How wide a line may be.
+    /// Width of a line in columns.
     pub columns: usize,
     /// ANSI colours.
     pub colour: bool,

@@ -1,4 +1,4 @@
-//! Fitting text into the columns of a terminal: what others wrote (routes, SQL, answers), and whole
+//! Fitting text into the columns of a terminal: quoted text (routes, SQL, responses), and whole
 //! pages.
 
 mod table;

@@ -18,13 +18,13 @@ pub struct Tuned<'a> {
     pub run: Option<i64>,
     /// The present command.
     pub command: &'a str,
-    /// What was predicted from.
+    /// Model behind the predictions.
     pub model: &'a Model,
-    /// What was looked for.
+    /// Goal of the race.
     pub aim: Aim,
     /// The present setting.
     pub present: Cell,
-    /// What was predicted and measured.
+    /// Predictions and measurements.
     pub search: &'a Search,
     /// Settings with which the app fails, each with the reason.
     pub broken: &'a [(Cell, String)],

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 pub use finding::{Finding, Gain, Ratio, Remedy};
 
-/// What of the project a run was made with.
+/// State of the project at a run.
 #[derive(Debug, Serialize)]
 pub struct Revision {
     /// The commit; `null` outside of git.
@@ -54,7 +54,7 @@ pub struct Run {
     pub service_ms: Latency,
     /// Due → sent.
     pub late_ms: Late,
-    /// What takes the time, and what to do first.
+    /// The dominant cost, and the first fix.
     pub verdict: Verdict,
     /// Percentiles, as many as the samples carry.
     pub latency_curve: Vec<CurvePoint>,
@@ -64,11 +64,11 @@ pub struct Run {
     pub processes: Vec<Line<Process>>,
     /// Means of all requests recorded by the app; `null` without any.
     pub balance_ms: Option<Balance>,
-    /// By route, most time in total first.
+    /// Routes, most time in total first.
     pub routes: Vec<Route>,
-    /// By statement, most time first.
+    /// Statements, most time first.
     pub sql: Vec<Sql>,
-    /// What to fix, greatest gain first, then what to know before trusting the numbers.
+    /// Findings to fix, greatest gain first, then doubts about the numbers.
     pub findings: Vec<Finding>,
     /// One example of each kind of failed request.
     pub failures: Vec<Failure>,
@@ -78,20 +78,20 @@ pub struct Run {
     pub generator: Generator,
     /// The agent.
     pub agent: Agent,
-    /// What the trust in the numbers depends on.
+    /// Statements on the trust in the numbers.
     pub how_sure: Vec<Said>,
-    /// What went wrong in measuring.
+    /// Errors of the measurement.
     pub troubles: Vec<Trouble>,
 }
 
 /// The page's first sentences.
 #[derive(Debug, Serialize)]
 pub struct Verdict {
-    /// What takes most of the time.
+    /// Sentence on the dominant cost.
     pub time: String,
     /// Sentence on failed requests; `null` when few or none failed.
     pub failed: Option<String>,
-    /// What to fix first.
+    /// Sentence on the first fix.
     pub fix_first: String,
 }
 
@@ -133,7 +133,7 @@ pub struct Process {
     pub fds_limit: Option<u64>,
 }
 
-/// What a process did in a second.
+/// A second of a process.
 #[derive(Debug, Serialize)]
 #[expect(
     missing_docs,
@@ -163,7 +163,7 @@ pub struct Second {
     pub answered: u64,
     /// Requests ended in the second with an error.
     pub errors: u64,
-    /// Of the answered ones, failed checks.
+    /// Answered requests with a failed check.
     pub checks_failed: u64,
     /// Due → answered, of the answered ones.
     pub latency_ms: Latency,
@@ -177,9 +177,9 @@ pub struct Second {
     pub cpu_steal_cores: Option<f64>,
     /// Share of the time in which some task waited for a core.
     pub cpu_pressure_share: Option<f64>,
-    /// The same for I/O.
+    /// Share of the time in which some task waited for I/O.
     pub io_pressure_share: Option<f64>,
-    /// The same for memory.
+    /// Share of the time in which some task waited for memory.
     pub memory_pressure_share: Option<f64>,
     /// Memory available on the host at the end of the second.
     pub memory_available_bytes: Option<u64>,
@@ -187,17 +187,17 @@ pub struct Second {
     pub memory_used_bytes: Option<u64>,
     /// Memory limit of the app's control group.
     pub memory_limit_bytes: Option<u64>,
-    /// From other hosts.
+    /// Bytes received from other hosts.
     pub network_received_bytes: Option<u64>,
-    /// To other hosts.
+    /// Bytes sent to other hosts.
     pub network_sent_bytes: Option<u64>,
     /// Bytes between processes of the host.
     pub loopback_bytes: Option<u64>,
-    /// Read from disks.
+    /// Bytes read from disks.
     pub disk_read_bytes: Option<u64>,
-    /// Written to disks.
+    /// Bytes written to disks.
     pub disk_written_bytes: Option<u64>,
-    /// What the processes did.
+    /// The second of each process.
     pub processes: Vec<ProcessSecond>,
 }
 
@@ -206,7 +206,7 @@ pub struct Second {
 pub struct Said {
     /// Topic of the statement.
     pub about: String,
-    /// What there is to say.
+    /// A sentence.
     pub says: String,
 }
 
@@ -217,15 +217,15 @@ pub struct Target {
     pub command: Option<String>,
     /// Address of the app.
     pub url: String,
-    /// Such as `ruby 3.3.8`.
+    /// Name and version, such as `ruby 3.3.8`.
     pub ruby: Option<String>,
-    /// Such as `puma 6.6.0`.
+    /// Name and version, such as `puma 6.6.0`.
     pub server: Option<String>,
     /// Processes serving requests.
     pub workers: Option<u32>,
     /// Most threads a worker.
     pub threads: Option<u32>,
-    /// Such as `mariadb 10.11.14`.
+    /// Name and version, such as `mariadb 10.11.14`.
     pub database: Option<String>,
 }
 
@@ -271,7 +271,7 @@ pub struct Late {
 /// A route.
 #[derive(Debug, Serialize)]
 pub struct Route {
-    /// Such as `GET /channel/:id`.
+    /// Pattern of the route, such as `GET /channel/:id`.
     pub route: String,
     /// Requests due in the window.
     pub requests: u64,
@@ -306,7 +306,7 @@ pub struct Route {
     pub answers: Option<Answers>,
 }
 
-/// Heads of answers. Shares are of `seen`.
+/// Headers of responses. Shares are of `seen`.
 #[derive(Debug, Serialize)]
 pub struct Answers {
     /// Sampled responses.
@@ -317,13 +317,13 @@ pub struct Answers {
     pub content_encoding: Option<String>,
     /// The commonest `Cache-Control`.
     pub cache_control: Option<String>,
-    /// With a `Cache-Control` or an `Expires`.
+    /// Share with a `Cache-Control` or an `Expires`.
     pub cache_control_share: f64,
-    /// With an `ETag`.
+    /// Share with an `ETag`.
     pub etag_share: f64,
-    /// With a `Last-Modified`.
+    /// Share with a `Last-Modified`.
     pub last_modified_share: f64,
-    /// With a `Set-Cookie`.
+    /// Share with a `Set-Cookie`.
     pub set_cookie_share: f64,
     /// After which the server closed the connection unasked.
     pub closed_share: f64,
@@ -364,7 +364,7 @@ pub struct Sql {
     pub count: u64,
     /// Time inside the calls, all together.
     pub time_ms: f64,
-    /// Rows returned, where the driver tells.
+    /// Rows returned, where the driver reports rows.
     pub rows: u64,
     /// Routes issuing the statement, most executions per request first.
     pub routes: Vec<SqlRoute>,
@@ -373,7 +373,7 @@ pub struct Sql {
     pub called_from: Vec<String>,
 }
 
-/// How often a route issues a statement.
+/// Executions of a statement on a route.
 #[derive(Debug, Serialize)]
 pub struct SqlRoute {
     /// The route.
@@ -391,13 +391,13 @@ pub struct Failure {
     pub line: String,
     /// File and line of the flow.
     pub place: String,
-    /// What was expected and what came.
+    /// Expectation and actual value.
     pub reason: String,
     /// Head of the request.
     pub request: String,
     /// Head and first bytes of the answer.
     pub response: String,
-    /// How often.
+    /// Number of the failed requests.
     pub count: u64,
 }
 
@@ -414,7 +414,7 @@ pub struct Host {
     pub cpu_steal_cores: Option<f64>,
     /// Share of the seconds with cores slower than in the fastest quarter of all seconds.
     pub cores_slow_share: Option<f64>,
-    /// How many times as long the same work took then.
+    /// Time of the probe in the slow seconds, as a multiple of the fastest quarter's.
     pub cores_slower: Option<f64>,
     /// Mean duration of the calibration probe, microseconds.
     pub core_pace_us: Option<f64>,
@@ -424,7 +424,7 @@ pub struct Host {
     pub io_pressure_share: Option<f64>,
     /// Least memory available.
     pub memory_available_bytes_min: Option<u64>,
-    /// By role.
+    /// CPU and memory by role.
     pub processes: Vec<RoleUse>,
 }
 
@@ -462,8 +462,8 @@ pub struct Agent {
 /// An error of the measurement.
 #[derive(Debug, Serialize)]
 pub struct Trouble {
-    /// What.
+    /// Description of the error.
     pub what: String,
-    /// What to try next.
+    /// Remedy to try next.
     pub remedy: String,
 }

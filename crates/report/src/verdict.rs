@@ -10,7 +10,7 @@ use crate::terminal::TERMS;
 use crate::text::one_line;
 use crate::{View, facts};
 
-/// What takes most of the time, and on which route; or why nothing can be said.
+/// The part with most of the time, and the route; or the reason why there is no verdict.
 pub(crate) fn what_dominates(view: &View<'_>) -> Text {
     let overall = &view.breakdown.overall;
     if overall.requests == 0 {
@@ -123,7 +123,7 @@ pub(crate) fn failed(view: &View<'_>) -> Option<Text> {
 /// Share of the time below which a gain is not worth being called the first thing to fix.
 const WORTH_FIXING: f64 = 0.01;
 
-/// What to do next.
+/// The next thing to do.
 pub(crate) fn fix_first(view: &View<'_>) -> Text {
     match facts::fixes(view).next() {
         Some((number, finding)) => {

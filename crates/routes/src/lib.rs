@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 /// endpoints. Chosen by judgement: few apps have so many endpoints under one prefix in one
 /// scenario.
 const NAMES_MIN: usize = 20;
-/// The same at the root, where endpoints live.
+/// Fewest distinct names for a merge at the root, where endpoints live.
 const NAMES_MIN_AT_ROOT: usize = 100;
-/// The same for file names, where merging hides little.
+/// Fewest distinct file names for a merge, which hides little there.
 const FILES_MIN: usize = 8;
 /// The limit for values with different digits only (`user17`, `user18`); `v1` and `v2` stay.
 const NUMBERED_MIN: usize = 5;

@@ -30,7 +30,7 @@ const AREAS: [(&str, &str); 16] = [
 pub struct Sentence {
     /// Name of the sentence's file, without the ending.
     pub area: &'static str,
-    /// As in the sources.
+    /// The English, as in the sources.
     pub english: &'static str,
     /// The Japanese sentence; empty where the file lacks the line.
     pub japanese: &'static str,

@@ -26,7 +26,7 @@ impl Language {
         Language::named(code).unwrap_or_default()
     }
 
-    /// As in the attribute `lang` of HTML.
+    /// Code of the language for HTML's attribute `lang`.
     pub fn code(self) -> &'static str {
         match self {
             Language::English => "en",

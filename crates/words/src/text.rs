@@ -11,7 +11,7 @@ pub struct Text(Kind);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The same in all languages: a name, a number, a statement.
+    /// Text without a translation: a name, a number, a statement.
     Verbatim(Cow<'static, str>),
     /// A name from a recording.
     Name(String),
@@ -282,9 +282,9 @@ impl From<&str> for Text {
     }
 }
 
-/// What may be an argument of a text.
+/// A value allowed as argument of a text.
 pub trait Argument {
-    /// As a text.
+    /// Returns the value as a text.
     fn as_text(&self) -> Text;
 }
 
@@ -306,7 +306,7 @@ impl<Of: Argument + ?Sized> Argument for &Of {
     }
 }
 
-/// What is the same in all languages is verbatim.
+/// Makes values that are the same in all languages verbatim arguments.
 macro_rules! verbatim {
     ($($of:ty),*) => {$(
         impl Argument for $of {

@@ -17,7 +17,7 @@ use crate::output;
 const CONFIG: &str = "hakaru.toml";
 /// Omitted things listed one by one.
 const LISTED_MAX: usize = 20;
-/// The bytes by which a kind of record is told.
+/// Bytes read to recognise the kind of a recording.
 const HEAD_BYTES: usize = 4_096;
 
 /// Runs the action.

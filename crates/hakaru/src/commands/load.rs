@@ -45,7 +45,7 @@ use show::Outputs;
 /// Rows written of a load; a longer load has longer intervals.
 const ROWS_MAX: u64 = 3_600;
 const SECOND: u64 = 1_000_000_000;
-/// How long the server may take for a first connection before the user is told.
+/// Time for a first connection before a notice.
 const CONNECT_TRY: Duration = Duration::from_millis(500);
 
 /// Runs the load, prints the summary, and returns the exit code.
@@ -137,7 +137,7 @@ fn here(
     })
 }
 
-/// Returns what each generator elsewhere is told.
+/// Returns the order for the generators elsewhere.
 fn order(args: &LoadArgs, loaded: &Loaded, inputs: Inputs) -> Result<Order, Failure> {
     Ok(Order {
         words: args.for_generator(),
@@ -148,7 +148,7 @@ fn order(args: &LoadArgs, loaded: &Loaded, inputs: Inputs) -> Result<Order, Fail
     })
 }
 
-/// Says where nobody listens: the load is sent all the same.
+/// Prints a notice when nobody listens: the load is sent all the same.
 fn try_out(settings: &Settings) {
     if let Err(error) = load::can_connect(&settings.plan, &settings.scenario, CONNECT_TRY) {
         output::notice(text!(

@@ -77,7 +77,7 @@ fn chosen(all: &[RunEntry], args: &PruneArgs, now: Duration) -> Result<Vec<i64>,
     Ok(numbers)
 }
 
-/// Such as `1 to 4, 7`.
+/// Ranges of numbers, such as `1 to 4, 7`.
 fn ranges(numbers: &[i64]) -> String {
     let mut ranges: Vec<(i64, i64)> = Vec::new();
     for number in numbers {

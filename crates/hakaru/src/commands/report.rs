@@ -34,7 +34,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// What is printed of a run.
+/// Format of a printed run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The page for people: what is read first.
@@ -52,7 +52,7 @@ impl Form {
     }
 }
 
-/// Where a run goes.
+/// Outputs of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outputs<'a> {
     /// On standard output.

@@ -31,7 +31,7 @@ pub(crate) enum Tool {
     Sqlite3def,
 }
 
-/// How a drop-in ends.
+/// End of a drop-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Ended {

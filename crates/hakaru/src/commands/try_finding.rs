@@ -116,7 +116,7 @@ impl Wanted {
         })
     }
 
-    /// What becomes of the change.
+    /// Keeps or reverts the change by the comparison's decision; returns the record of the trial.
     fn end(&self, comparison: &Comparison, schemas: Schemas, keep: bool) -> Tried {
         let proved = comparison.decision() == Decision::Faster;
         let is_index = matches!(self.change, Change::Remedy(Exact::Index(_)));

@@ -154,8 +154,8 @@ fn only_puma(model: &Model) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is to be measured: what is typed now, over what was typed for the kept run, over the config
-/// file.
+/// Settings of the measurement: the command line, over the stored run's command line, over the
+/// config file.
 fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failure> {
     let folder = context::current_folder()?;
     let (config, url) = (args.config.as_deref(), args.url.as_ref());
@@ -183,7 +183,7 @@ fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failu
     Ok(settings)
 }
 
-/// What predictions come from.
+/// Basis of predictions.
 struct PredictionBasis {
     number: Option<i64>,
     command: String,
@@ -223,7 +223,7 @@ fn model(
     })
 }
 
-/// Says where what all is predicted from are redirects or refusals.
+/// Warns when most responses of the recording are redirects or refusals.
 fn doubt(recording: &Recording) {
     if let Some(doubt) = findings::hollow(runs::statuses(recording)) {
         output::notice(text!("hakaru: {doubt}", doubt));

@@ -1,4 +1,4 @@
-//! What the terminal can show: how wide, in which colours, with which signs.
+//! Abilities of the terminal: width, colours, signs.
 
 use std::env;
 use std::io::{self, IsTerminal};

@@ -1,4 +1,4 @@
-//! What the terminal shows while an app is measured.
+//! Output on the terminal while an app is measured.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,7 +29,7 @@ pub(crate) fn of_series() -> Result<Context, Failure> {
     context(Arc::new(SeriesObserver::default()))
 }
 
-/// The same stop flag with the observer of a series.
+/// Context with the same stop flag, and the observer of a series.
 pub(crate) fn quiet(context: &Context) -> Context {
     Context {
         observer: Arc::new(SeriesObserver::default()),

@@ -12,8 +12,7 @@ use words::{Text, text};
 use super::look;
 use crate::language;
 
-/// How many lines stand on the screen. A message of another thread wipes them out before it is
-/// printed.
+/// Number of lines on the screen. A message of another thread wipes them out before it is printed.
 static SHOWN: Mutex<usize> = Mutex::new(0);
 
 /// Interval of rewriting the elapsed time.

@@ -108,7 +108,7 @@ pub(crate) struct Flow {
     pub(crate) think: Option<String>,
     #[serde(default)]
     pub(crate) cache: bool,
-    /// Where a WebSocket is opened when the file's requests are done.
+    /// Path of the WebSocket, opened after the file's requests.
     pub(crate) connect: Option<String>,
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! What `[[flow]]` says, resolved.
+//! Resolved `[[flow]]` tables.
 
 use std::path::Path;
 

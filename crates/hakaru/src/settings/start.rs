@@ -13,14 +13,14 @@ use recording::{Nanos, Timestamp};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// How long after the sign a load starts: what each has left to do by then takes less.
+/// Time from the sign to the start of a load, more than each generator's remaining work takes.
 const AFTER: Nanos = Nanos(1_000_000_000);
-/// How often a wait looks again.
+/// Interval of polling for the sign.
 const LOOK: Duration = Duration::from_millis(2);
 /// Nobody waits longer for a start.
 const WAIT_MAX: Duration = Duration::from_secs(600);
 
-/// What a generator waits for.
+/// The sign to start.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum StartAt {
     /// Time after 1970 by this host's clock.

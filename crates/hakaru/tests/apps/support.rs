@@ -10,7 +10,7 @@ use serde_json::Value;
 /// One at a time: each measures, and there may be but two cores.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What is run, and how.
+/// App and settings of a run.
 pub(crate) struct Run<'a> {
     pub(crate) app: &'a str,
     /// The port in the app's configuration, replaced by a free one.
@@ -97,7 +97,7 @@ impl Run<'_> {
     }
 }
 
-/// What is to be fixed, without doubts about the numbers of a busy host.
+/// Findings to fix, without doubts about the numbers of a busy host.
 pub(crate) fn to_fix(json: &Value) -> Vec<&Value> {
     const DOUBTS: [&str; 7] = [
         "host-busy",

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Run, check_only, to_fix};
 
-/// How far a part may be from what is configured.
+/// Greatest difference of a part from the configured one, as a share.
 const TOLERANCE: f64 = 0.05;
 /// Attempts at a measurement: a request on a shared core takes longer than configured, so the
 /// measurement is repeated. On a host with a core to spare the first one holds.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::Project;
 
-/// What every secret below holds.
+/// A part of every secret below.
 const CANARY: &str = "k4n4r13nv0g3l";
 
 /// An app with an error in every request, after use of the secrets: in statements, in the

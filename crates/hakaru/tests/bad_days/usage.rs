@@ -1,4 +1,4 @@
-//! What was typed cannot be used.
+//! Invalid command lines.
 
 use crate::support::{HELLO, Project};
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Project, answers, wait_until};
 
-/// As short as a comparison can be.
+/// Flags of the shortest comparison.
 const BRIEF: [&str; 7] = [
     "--json",
     "--blocks",
@@ -19,14 +19,14 @@ const BRIEF: [&str; 7] = [
 const PAUSES: &str =
     "run ->(env) { sleep ENV.fetch('PAUSE', '0.002').to_f; [200, {}, ['hello']] }\n";
 
-/// How much longer a request of B takes at the median.
+/// Ratio of B's median latency to A's.
 fn p50_ratio(json: &Value) -> f64 {
     let rows = json["rows"].as_array().expect("rows");
     let row = rows.iter().find(|row| row["metric"] == "p50");
     row.expect("a p50")["ratio"].as_f64().expect("a ratio")
 }
 
-/// Compares briefly, and answers the JSON. Too few blocks for a claim end with the code of
+/// Compares briefly, and returns the JSON. Too few blocks for a claim end with the code of
 /// "undecided".
 fn compare(project: &Project, arguments: &[&str]) -> Value {
     let ended = project.end(&[&["compare"], arguments, &BRIEF[..]].concat());
@@ -77,7 +77,7 @@ fn commands_and_a_variable() {
     assert_eq!(json["a"]["name"], "as it is");
 }
 
-/// With blocks enough a plain difference is claimed, and kept for the journal.
+/// Enough blocks support a claim on a plain difference, which is stored in the journal.
 #[test]
 fn a_plain_difference_is_claimed() {
     let project = Project::new(PAUSES);

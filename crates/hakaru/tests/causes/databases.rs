@@ -137,7 +137,7 @@ struct Planted {
     server: Box<dyn Database>,
     name: &'static str,
     url: String,
-    /// What puts the settings back.
+    /// Statements to restore the settings.
     undo: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Small<'a> {
     /// A line of each request.
     pub(crate) header: &'a str,
     pub(crate) database: Option<&'a str>,
-    /// What the run ends with.
+    /// Exit code of the run.
     pub(crate) code: i32,
 }
 

@@ -1,6 +1,6 @@
-//! Where nothing was planted there is no alarm, and what cannot be looked at is no error:
-//! namespaces, ordinary users, large and dead servers, an unreadable `/proc`. `cargo xtask
-//! doctor-roots` does the same in other roots.
+//! Without planted faults there is no alarm, and unreadable facts are no error: namespaces,
+//! ordinary users, large and dead servers, an unreadable `/proc`. `cargo xtask doctor-roots` does
+//! the same in other roots.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ fn assert_no_alarm(document: &Value) {
         "memory.pressure",
         "memory.short",
     ];
-    /// Of counters since a server's start.
+    /// Findings from counters since a server's start.
     const COUNTED: [&str; 12] = [
         "mysql.deadlocks",
         "mysql.joins-without-index",
@@ -161,7 +161,7 @@ fn ticks(pid: u32) -> u64 {
 fn ctrl_c_ends_it_while_it_measures() {
     /// More than reading all facts takes, less than measuring does.
     const MEASURING: u64 = 30;
-    /// What is still measured when the signal comes, in CPU, of a debug build.
+    /// Most ticks of CPU after the signal, for the measurement under way, of a debug build.
     const ENDING: u64 = 100;
     let folder = tempfile::tempdir().expect("a folder");
     // A shell starts what runs in its background with the signal ignored, and so is all that is

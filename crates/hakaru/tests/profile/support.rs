@@ -11,8 +11,8 @@ use tempfile::TempDir;
 /// One at a time: shares of time are measured, and there may be but two cores.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What every program may use: `timed(name) { … }` adds up the time of the block under a name, and
-/// all sums are written when the program ends.
+/// Ruby lines before every program: `timed(name) { … }` adds up the time of the block under a name,
+/// and all sums are written when the program ends.
 const PRELUDE: &str = r#"
 require "json"
 TRUTH = Hash.new(0.0)
@@ -102,7 +102,7 @@ pub(crate) fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
         .expect("hakaru runs")
 }
 
-/// What holds of every profile, whatever was profiled.
+/// Asserts the invariants of every profile.
 fn check_valid(json: &Value) {
     let sum = |rows: &Value, key: &str| -> f64 {
         let rows = rows.as_array().expect("a table").iter();

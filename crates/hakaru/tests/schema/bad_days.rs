@@ -1,5 +1,5 @@
-//! What can go wrong with a server or a text: one clear sentence each, a documented code, and no
-//! password anywhere.
+//! Failures of a server or a text: one clear sentence each, a documented code, and no password
+//! anywhere.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -19,7 +19,7 @@ const BEFORE: [&str; 8] = [
     "CREATE INDEX t1_a ON t1 (a)",
 ];
 
-/// How many statements the plan has at least.
+/// Fewest statements of the plan.
 const STATEMENTS_MIN: usize = 20;
 
 /// The schema after: new tables, columns, indexes and views.

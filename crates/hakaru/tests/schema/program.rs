@@ -9,7 +9,7 @@ pub struct Folder {
     folder: tempfile::TempDir,
 }
 
-/// What a run said.
+/// Exit code and output of a run.
 pub struct Said {
     pub code: Option<i32>,
     pub out: String,

@@ -53,7 +53,7 @@ fn assert_same(folder: &Folder, from: &str, to: &str) {
 /// The databases: one loaded by ActiveRecord, one by us, and one from our own dump of the first.
 struct Places {
     urls: [String; 3],
-    /// As ActiveRecord names the third and first.
+    /// ActiveRecord's names of the third and the first database.
     rails: [String; 3],
 }
 

@@ -61,7 +61,8 @@ impl Scratch {
             .collect()
     }
 
-    /// The same database behind another address, without TLS: what is in between reads along.
+    /// URL of the same database at another address, without TLS: a proxy at the address reads
+    /// along.
     pub fn url_at(&self, address: &str) -> String {
         let (before, rest) = self.url.rsplit_once('@').unwrap();
         let (_, database) = rest.split_once('/').unwrap();

@@ -1,4 +1,4 @@
-//! What tests of pages and messages share: a server, and a terminal.
+//! Shared by tests of pages and messages: a server, and a terminal.
 
 mod server;
 

@@ -10,7 +10,7 @@ const HEIGHT: f64 = 180.0;
 const LEFT: f64 = 90.0;
 const TOP: f64 = 12.0;
 
-/// What is drawn of a contender.
+/// History of a contender at a job.
 #[derive(Clone, Debug)]
 pub struct History {
     /// Job and contender.

@@ -53,7 +53,7 @@ pub fn sentence(comparison: &Comparison) -> Text {
     Text::list(parts, text!("; "))
 }
 
-/// `B is faster at p50–p95`; throughput is told apart where a percentile has a claim too.
+/// `B is faster at p50–p95`; throughput is named separately where a percentile has a claim too.
 fn claims(comparison: &Comparison, words: &[&'static str]) -> Text {
     let told = words.iter().map(|word| {
         let places = ranges(&comparison.rows, word).into_iter().map(Text::from);
@@ -98,7 +98,7 @@ fn ranges(rows: &[Row], word: &str) -> Vec<String> {
     ranges.into_iter().map(name).collect()
 }
 
-/// `B takes less CPU (0.95x per request); no time or rate is told apart`.
+/// `B takes less CPU (0.95x per request); no time or rate is told apart`, for claims on costs only.
 fn costs(comparison: &Comparison, word: &str) -> Text {
     let row = comparison.rows.iter().find(|row| row.is_cpu());
     let ratio = row.map_or(f64::NAN, |row| row.seen.ratio);

@@ -99,7 +99,7 @@ fn interval(row: &Row) -> String {
     }
 }
 
-/// What is known of each side beside the rows.
+/// Facts of each side beside the rows.
 fn sides(comparison: &Comparison) -> Vec<Text> {
     let both = [("A", &comparison.a), ("B", &comparison.b)];
     let measured = both.into_iter().filter(|(_, side)| side.requests > 0);

@@ -20,7 +20,7 @@ pub(super) struct Browser {
     _folder: TempDir,
 }
 
-/// How a page is looked at.
+/// Width in pixels, colour scheme and media of a page's view.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub(super) width: u32,

@@ -154,7 +154,7 @@ pub(super) fn profiled() -> (Sample, Profile) {
     (sample, profile)
 }
 
-/// What stands under the graph of the profile's page.
+/// Text below the graph of the profile's page.
 fn details(browser: &mut Browser) -> String {
     settle(browser);
     let text = browser.ask("document.querySelector('.details').innerText");

@@ -1,4 +1,4 @@
-//! What the HTML pages of a profile and of a difference hold.
+//! Data of the HTML pages of a profile and of a difference.
 
 use serde_json::{Value, json};
 use stacks::{Diff, Flame, Profile};
@@ -62,7 +62,7 @@ pub fn difference_to_html(
     )
 }
 
-/// What stands above the graph.
+/// Data above the graph.
 fn head(format: &str, profile: &Profile) -> Value {
     json!({
         "format": format,

@@ -70,7 +70,7 @@ pub(super) fn json(profile: &Profile) -> Value {
     rows.collect()
 }
 
-/// The same in a terminal; nothing without any.
+/// Writes the table of requests for a terminal; nothing without requests.
 pub(super) fn lines(out: &mut String, profile: &Profile, columns: usize, language: Language) {
     let all = by_route(profile);
     if all.is_empty() {

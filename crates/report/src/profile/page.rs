@@ -168,7 +168,7 @@ fn tail(out: &mut String, view: &ProfileView<'_>, language: Language) {
     }
 }
 
-/// What changed from one profile to another, the largest first, in so many columns.
+/// Returns the changes from one profile to another, the largest first, `columns` wide.
 pub fn difference(
     (before, after): (&Profile, &Profile),
     diff: &Diff,

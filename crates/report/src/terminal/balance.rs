@@ -1,4 +1,4 @@
-//! Where each route's time went: a bar, and the same in words.
+//! Distribution of each route's time: a bar, and the same in words.
 
 use breakdown::RouteBalance;
 use figures::counted;
@@ -17,8 +17,8 @@ const ROUTES_MAX: usize = 6;
 const CELL: usize = 10;
 /// Columns left of a bar, and as many right of the bar.
 const BAR_INDENT: usize = 4;
-/// The figures of a route, and how wide a page must be for each: a route's name tells more than a
-/// percentile.
+/// Heads of a route's figures, each with the least width of the page for the figure: a route's name
+/// is more significant than a percentile.
 const HEADS: [(Phrase, usize); 5] = [
     (phrase!("requests"), 0),
     (phrase!("threads"), 0),

@@ -1,4 +1,4 @@
-//! What to fix.
+//! The findings to fix.
 
 use findings::RuleId;
 use std::collections::HashSet;

@@ -11,7 +11,7 @@ pub(super) enum Ink {
     Plain,
     /// The thing to look at.
     Strong,
-    /// What can be skipped.
+    /// Text of little importance.
     Faint,
     Bad,
     Good,
@@ -36,12 +36,12 @@ impl Page {
         self.written
     }
 
-    /// How wide a line may be.
+    /// Width of a line in columns.
     pub(super) fn columns(&self) -> usize {
         self.style.columns
     }
 
-    /// As many lines as `lines` of the usual width hold.
+    /// Number of lines with the room of `lines` at the usual width.
     fn lines(&self, lines: usize) -> usize {
         lines
             .saturating_mul(COLUMNS)
@@ -91,7 +91,7 @@ impl Page {
         self.inked(indent, Ink::Plain, text);
     }
 
-    /// As [`Page::text`], in another ink.
+    /// Writes a line like [`Page::text`], in another ink.
     pub(super) fn inked(&mut self, indent: usize, ink: Ink, text: impl Into<Text>) {
         let text = self.written(text);
         self.line(&[(Ink::Plain, &" ".repeat(indent)), (ink, &text)]);

@@ -19,7 +19,7 @@ const PLAIN: Style = Style {
     language: Language::English,
 };
 
-/// Without the escape codes of colour.
+/// The page without escape codes of colour.
 fn stripped(page: &str) -> String {
     let mut pieces = page.split("\u{1b}[");
     let mut text = pieces.next().unwrap_or_default().to_owned();

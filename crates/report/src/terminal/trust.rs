@@ -1,4 +1,4 @@
-//! How far the numbers can be trusted, said by the tool itself.
+//! The section on the trust in the numbers.
 
 use words::{Text, text};
 

@@ -12,7 +12,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     sentences(page, view);
 }
 
-/// What dominates, and what to fix first.
+/// Writes the dominant cost and the first fix.
 pub(super) fn sentences(page: &mut Page, view: &View<'_>) {
     page.paragraph(2, "", Ink::Strong, verdict::what_dominates(view), 3);
     if let Some(sentence) = verdict::failed(view) {

@@ -17,7 +17,7 @@ pub enum Align {
 pub struct Column<'a> {
     /// Head of the column.
     pub head: &'a str,
-    /// Where cells stand.
+    /// Alignment of the cells.
     pub align: Align,
     /// Order of leaving out: columns with the greatest number first, columns with 0 never.
     pub drop: u8,
@@ -79,7 +79,7 @@ fn total(shown: &[usize], widths: &[usize]) -> usize {
     cells + GAP * shown.len().saturating_sub(1)
 }
 
-/// What no column may be left out for is taken from the widest.
+/// Narrows the widest column by the width in excess, when no column may be left out.
 fn cut_widest(shown: &[usize], mut widths: Vec<usize>, columns: usize) -> Vec<usize> {
     let over = total(shown, &widths).saturating_sub(columns);
     if let Some(widest) = shown.iter().copied().max_by_key(|at| widths[*at]) {

@@ -85,7 +85,7 @@ impl Tuned<'_> {
         cells.to_vec()
     }
 
-    /// What was found, in a sentence or two.
+    /// The result, in a sentence or two.
     fn verdict(&self) -> Text {
         let Some(outcome) = self.search.outcome() else {
             return text!("no setting works; the reasons are above");
@@ -113,7 +113,7 @@ impl Tuned<'_> {
         text!("{found}; {ending}", found, ending = self.how_it_ended())
     }
 
-    /// Where the goal's figure lies, behind the figures.
+    /// Interval of the goal's figure, after the figures.
     fn goal_interval(&self, outcome: &Outcome) -> Text {
         let (Some(goal), Some(spread)) = (self.aim.goal, outcome.goal_figure) else {
             return Text::default();
@@ -206,7 +206,7 @@ impl Tuned<'_> {
     }
 }
 
-/// What one setting of the runtime gives.
+/// Effect of one setting of the runtime.
 fn effect_of(extra: &Extra) -> Text {
     let mut parts = vec![match extra.effect {
         Some(effect) => text!(

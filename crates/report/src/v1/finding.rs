@@ -11,13 +11,13 @@ pub struct Finding {
     pub id: &'static str,
     /// The route; `null` for a finding about the whole run.
     pub route: Option<String>,
-    /// What.
+    /// Title of the problem.
     pub title: String,
     /// Harm done by the problem.
     pub why: String,
     /// Numbers, statements, source lines.
     pub evidence: Vec<String>,
-    /// What to do.
+    /// Remedy of the problem.
     pub remedy: Remedy,
     /// Estimated gain of the remedy, as a sentence.
     pub estimated_gain: String,
@@ -49,7 +49,7 @@ pub struct Ratio {
     pub high: f64,
 }
 
-/// What to do about a finding.
+/// Remedy of a finding.
 #[derive(Debug, Serialize)]
 pub struct Remedy {
     /// In a sentence.

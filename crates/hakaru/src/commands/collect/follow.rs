@@ -24,7 +24,7 @@ pub(super) enum Moment {
     Ended,
 }
 
-/// What was collected of a host.
+/// Facts collected of a host.
 pub(super) struct Followed {
     pub(super) cores: u32,
     pub(super) usage: Option<Usage>,

@@ -1,4 +1,4 @@
-//! What was collected as JSON; docs/json.md names each key.
+//! The collected facts as JSON; docs/json.md names each key.
 
 use collect::notes::Note;
 use collect::usage::{Processes, Usage};

@@ -12,7 +12,7 @@ use crate::context;
 use crate::exit::Failure;
 use crate::settings::config;
 
-/// What is typed for one side.
+/// Settings typed for one side.
 #[derive(Clone, Copy, Default)]
 struct Typed<'a> {
     command: Option<&'a str>,

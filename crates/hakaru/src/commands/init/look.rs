@@ -5,7 +5,7 @@ use std::path::Path;
 
 use words::{Text, phrase, text};
 
-/// What is known of an app.
+/// Facts about an app.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct App {
     pub(crate) rails: bool,
@@ -13,7 +13,7 @@ pub(crate) struct App {
     pub(crate) bundled: bool,
     /// There is a `config/puma.rb`, which says how many threads there are.
     pub(crate) puma_config: bool,
-    /// Rails answers plain HTTP with a redirect in production.
+    /// Rails redirects plain HTTP in production.
     pub(crate) https_only: bool,
     /// Rails lacks the secret of production in this environment.
     pub(crate) lacks_secret: bool,
@@ -23,7 +23,7 @@ pub(crate) struct App {
     pub(crate) before: Option<String>,
     /// Paths with a page for a plain GET, as far as the files show.
     pub(crate) paths: Vec<String>,
-    /// What was found, a line each, for people.
+    /// Facts for people, a line each.
     pub(crate) found: Vec<Text>,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn look(folder: &Path) -> Option<App> {
     Some(app)
 }
 
-/// What the files beside `config.ru` say, for people.
+/// Facts from the files beside `config.ru`, for people.
 fn facts(app: &App, has_database: bool, has_puma: bool) -> Vec<Text> {
     let facts = [
         (app.bundled, phrase!("Gemfile: started by `bundle exec`")),

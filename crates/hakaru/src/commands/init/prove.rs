@@ -45,7 +45,7 @@ pub(crate) fn flows(settings: &Settings) -> Result<bool, Failure> {
 
 /// A flow as written by init.
 struct Untried<'a> {
-    /// What stands before the first entry.
+    /// Lines before the first entry.
     head: &'a str,
     entries: Vec<&'a str>,
 }
@@ -55,7 +55,7 @@ struct Untried<'a> {
 struct Tried {
     /// The corrected flow; `None` without a remaining entry.
     text: Option<String>,
-    /// What was taken out, such as `GET /account (302)`.
+    /// Removed entries, such as `GET /account (302)`.
     left_out: Vec<String>,
 }
 

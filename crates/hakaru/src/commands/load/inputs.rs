@@ -15,7 +15,7 @@ use crate::exit::{Exit, Failure};
 /// Files by path.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// Where the files of a load come from, and the value of `{{run}}`.
+/// Source of a load's files, and the value of `{{run}}`.
 pub(crate) struct Inputs {
     from: From,
     pub(super) run_token: String,
@@ -23,7 +23,7 @@ pub(crate) struct Inputs {
 
 enum From {
     Disk,
-    /// The disk; what was read is kept for generators elsewhere.
+    /// The disk, with a copy of every file read for generators elsewhere.
     Keeping(RefCell<Files>),
     Order(Files),
 }

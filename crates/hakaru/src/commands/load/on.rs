@@ -32,7 +32,8 @@ use crate::settings::config::{Loaded, host::Host};
 use follow::follow;
 use message::{Ready, Stretch};
 
-/// How long after the last host was ready the load starts: what is still said by then takes less.
+/// Nanoseconds from the last host's readiness to the start of the load, more than the last messages
+/// take.
 const AFTER_NS: i64 = 1_000_000_000;
 /// Round trips by which a clock is compared before the start.
 const CLOCK_TRIPS: usize = 8;

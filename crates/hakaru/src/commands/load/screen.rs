@@ -50,7 +50,7 @@ impl Screen {
         Some(screen)
     }
 
-    /// Adds a stretch and draws the page anew.
+    /// Adds an interval and redraws the page.
     pub(crate) fn add(&mut self, interval: &Interval, length: Nanos) {
         self.live.add(interval, length);
         self.draw();

@@ -1,4 +1,4 @@
-//! What a load will do, resolved: flags over `hakaru.toml` over defaults.
+//! Resolved settings of a load: flags over `hakaru.toml` over defaults.
 
 use std::path::Path;
 use std::time::Duration;
@@ -26,9 +26,9 @@ const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 pub(crate) struct Settings {
     /// The target as typed.
     pub(crate) url: String,
-    /// What clients do.
+    /// Flows of the clients.
     pub(crate) scenario: Scenario,
-    /// How hard, how long.
+    /// Rate or connections, and duration.
     pub(crate) plan: Plan,
     /// Expectations at the given load, or at the searched highest load.
     pub(crate) goals: Vec<Goal>,

@@ -1,4 +1,4 @@
-//! Where what was measured is shown: the page or JSON, the HTML page, the series.
+//! Outputs of a load's result: the page or JSON, the HTML page, the series.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::language;
 use crate::output::html::{check_html, check_writable, is_stdout, write_html};
 use crate::output::{self, look};
 
-/// What was asked for.
+/// The requested outputs.
 pub(super) struct Outputs<'a> {
     pub(super) json: bool,
     pub(super) html: Option<&'a Path>,

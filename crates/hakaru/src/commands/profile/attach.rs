@@ -15,7 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 
 const POLL: Duration = Duration::from_millis(20);
-/// After the asked length: until the process has noticed the order, and told the rest.
+/// Wait after the requested length, until the process has noticed the order and written the rest.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Profiles the process for as long as asked.

@@ -48,7 +48,7 @@ pub(super) fn take(args: &ProfileArgs) -> Result<Exit, Failure> {
     Ok(exit_of(status, &stop))
 }
 
-/// The folder in which profiles are kept: the current one.
+/// The folder for stored profiles: the current one.
 pub(super) fn folder() -> Result<PathBuf, Failure> {
     context::current_folder()
 }

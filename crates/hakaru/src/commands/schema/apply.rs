@@ -32,10 +32,10 @@ struct Work<'a> {
     database: Box<dyn Database>,
     settings: Settings<'static>,
     wanted: Schema,
-    /// What is on either side and not compared.
+    /// Objects of either side outside the comparison.
     unseen: Vec<Unseen>,
     scope: Scope,
-    /// Of tables, with --online.
+    /// Sizes of tables, with --online.
     sizes: Sizes,
     /// Takes what the server would copy.
     outside: Option<Outside>,

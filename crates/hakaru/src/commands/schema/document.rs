@@ -27,19 +27,19 @@ const VERSION: u32 = 1;
 pub(super) struct Document {
     format: String,
     version: u32,
-    /// Where the plan begins, without a password.
+    /// Place of the schema before the plan, without a password.
     pub(super) place: String,
     server: ServerLine,
     /// Fingerprint of the schema before the plan.
     pub(super) fingerprint: String,
     pub(super) statements: Vec<Line>,
-    /// What is neither compared nor changed; older files do not say.
+    /// Objects neither compared nor changed; absent in older files.
     #[serde(default)]
     pub(super) unseen: Vec<Hidden>,
     /// Terms for tables in use, with the allowed waits of others; absent in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) online: Option<OnlineTerms>,
-    /// What is left out; older files leave nothing out.
+    /// Scope of the comparison; older files leave nothing out.
     #[serde(default, skip_serializing_if = "Scope::is_all")]
     pub(super) scope: Scope,
     /// Statements of the schema after the plan.
@@ -114,7 +114,7 @@ pub(super) struct Line {
     pub(super) held_back: Option<Held>,
 }
 
-/// How large a table is, as the server's statistics say.
+/// Size of a table, by the server's statistics.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct TableSize {
     table: String,
@@ -195,7 +195,7 @@ fn hidden(unseen: &Unseen) -> Hidden {
     }
 }
 
-/// As text, one document and a line end.
+/// Returns the text: one document and a line end.
 pub(super) fn text(document: &Document) -> String {
     // Strings, numbers and lists cannot fail to become JSON.
     serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
@@ -241,7 +241,7 @@ pub(super) fn read(path: &Path) -> Result<Document, Failure> {
 }
 
 impl Document {
-    /// What `apply` executes.
+    /// Steps executed by `apply`.
     pub(super) fn steps(&self) -> Vec<Step> {
         let numbered = self.statements.iter().enumerate();
         let applied = numbered.filter(|(_, line)| line.held_back.is_none());
@@ -262,7 +262,7 @@ impl Document {
         }))
     }
 
-    /// What was allowed when the plan was made.
+    /// Permissions given when the plan was made.
     pub(super) fn permissions(&self) -> Vec<String> {
         let applied = self
             .statements

@@ -15,7 +15,7 @@ use super::progress::Watch;
 use crate::cli::schema::ApplyArgs;
 use crate::output;
 
-/// Of one table, as the server's statistics say.
+/// Size of one table, by the server's statistics.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     pub(super) rows: Option<u64>,
@@ -58,7 +58,7 @@ impl Sizes {
 }
 
 impl Size {
-    /// As a part of a line.
+    /// Returns the size as a part of a line.
     pub(super) fn shown(self) -> String {
         let rows = match self.rows {
             Some(rows) => format!("about {rows} rows"),
@@ -71,7 +71,7 @@ impl Size {
     }
 }
 
-/// As typed.
+/// Waits by the command line.
 pub(super) fn waits(args: &ApplyArgs) -> Waits {
     Waits {
         lock: args.online_wait,

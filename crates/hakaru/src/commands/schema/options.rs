@@ -1,4 +1,4 @@
-//! From the flags of `hakaru schema` to what the schema engine needs.
+//! Settings of the schema engine, from the flags of `hakaru schema`.
 
 use schema::{Allowed, Object, PlanOptions, Product, Server};
 use schema_db::runner::{Scratch, Settings};
@@ -21,7 +21,7 @@ impl Dialect {
 }
 
 impl How {
-    /// What comparing needs; `server` is what texts are read for, `ready` says what is looked at.
+    /// Settings of a comparison; `server` is the dialect of texts, `ready` the scope.
     pub(super) fn settings(&self, server: &Server, ready: Ready) -> Settings<'static> {
         Settings {
             options: PlanOptions {
@@ -66,7 +66,7 @@ impl How {
 }
 
 impl Filter {
-    /// As typed.
+    /// Scope by the command line.
     pub(super) fn scope(&self) -> Scope {
         Scope {
             include: self.include.clone(),

@@ -18,7 +18,7 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// As typed; `None` when no program is named or the server is another.
+    /// Returns the program on the command line; `None` without one, or for another server.
     pub(super) fn of(how: &How, place: &Place) -> Result<Option<Outside>, Failure> {
         let (Some(command), Place::Mysql(url)) = (&how.online_command, place) else {
             return Ok(None);

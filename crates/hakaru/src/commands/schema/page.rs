@@ -47,7 +47,7 @@ pub(super) fn plan(plan: &Plan, sizes: &Sizes, colour: bool) -> String {
     text
 }
 
-/// How many there are, in one line.
+/// Number of statements, in one line.
 pub(super) fn summary(plan: &Plan) -> Text {
     let (all, applied) = (plan.statements.len(), plan.applied().count());
     match (all, all - applied) {
@@ -65,7 +65,7 @@ fn count(statements: usize) -> Text {
     counted!(statements as u64, "statement")
 }
 
-/// Such as `drop column users.nick`.
+/// Verb and object, such as `drop column users.nick`.
 pub(super) fn what(statement: &Statement) -> String {
     let object = &statement.object;
     format!("{} {} {}", statement.verb.word(), object.kind, object.name)

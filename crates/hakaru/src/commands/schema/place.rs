@@ -1,4 +1,4 @@
-//! Where a schema is: a server, or texts.
+//! Place of a schema: a server, or texts.
 
 use database::Kind;
 use std::env;
@@ -18,7 +18,7 @@ use super::trouble::of_server;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// Where a schema is.
+/// Place of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A URL such as `mysql://…`.
@@ -31,16 +31,16 @@ pub(crate) enum Place {
     StandardInput,
     /// `git:REF:path`.
     Git {
-        /// What comes before the path.
+        /// Text before the path.
         commit: String,
-        /// From the repository's top.
+        /// Path from the repository's top.
         path: String,
     },
     /// A file or a folder.
     Path(PathBuf),
 }
 
-/// How a server may be opened.
+/// Options for opening a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     /// Whether the password is asked for.
@@ -167,7 +167,7 @@ fn postgres(url: &str, access: Access) -> Connected {
     boxed(schema_db::postgres::connect(&address))
 }
 
-/// What libpq's environment says about TLS.
+/// TLS by libpq's environment.
 pub(crate) fn libpq_tls() -> Result<Tls, DbError> {
     let mut tls = Tls::default();
     for (variable, key) in [
@@ -187,7 +187,7 @@ pub(crate) fn libpq_tls() -> Result<Tls, DbError> {
     Ok(tls)
 }
 
-/// What the password file has for somebody.
+/// Password of a login in the password file.
 pub(crate) fn pgpass(login: &Login) -> Option<String> {
     let named = env::var_os("PGPASSFILE").map(PathBuf::from);
     let path = named.or_else(|| home().map(|home| home.join(".pgpass")))?;

@@ -76,7 +76,7 @@ impl Watch {
         }
     }
 
-    /// What a failure has left.
+    /// State of the database after a failure.
     pub(crate) fn state(&self) -> String {
         match (self.done, self.rolled_back) {
             (0, _) | (_, true) => "nothing was changed".to_owned(),

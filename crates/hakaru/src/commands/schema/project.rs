@@ -1,4 +1,4 @@
-//! What `hakaru.toml` says about schemas, put where no flag says otherwise.
+//! Schema settings of `hakaru.toml`, used where no flag is given.
 
 use std::path::Path;
 

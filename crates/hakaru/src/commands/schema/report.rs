@@ -11,22 +11,22 @@ use crate::cli::schema::ReportFormat;
 /// Lines after the start of a table searched for the table's parts.
 const TABLE_LINES_MAX: usize = 500;
 
-/// What was found.
+/// Findings with the compared places.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Report {
-    /// Such as `hakaru-schema-lint`.
+    /// Name of the format, such as `hakaru-schema-lint`.
     pub(super) format: &'static str,
     pub(super) version: u32,
     /// Heading for people.
     #[serde(skip)]
     pub(super) title: &'static str,
-    /// What was looked at, without a password.
+    /// The checked place, without a password.
     pub(super) place: String,
     /// Place of the wanted schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) wanted: Option<String>,
     pub(super) findings: Vec<Finding>,
-    /// What could not be looked at: kind and name.
+    /// Objects outside the check: kind and name.
     pub(super) unseen: Vec<String>,
     /// Names and meanings of all rules.
     #[serde(skip)]
@@ -55,7 +55,7 @@ pub(super) struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Spot {
     pub(super) file: String,
-    /// From 1.
+    /// Line number, from 1.
     pub(super) line: usize,
 }
 
@@ -102,7 +102,7 @@ impl Report {
         text
     }
 
-    /// How many are of a level.
+    /// Number of findings of a level.
     pub(super) fn count(&self, level: &str) -> usize {
         self.findings
             .iter()

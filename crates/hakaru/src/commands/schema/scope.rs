@@ -29,7 +29,7 @@ const RAILS: [&str; 7] = [
     "schema",
 ];
 
-/// As typed; also kept in a plan.
+/// Scope as typed; also stored in a plan.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(default)]
 pub(super) struct Scope {
@@ -187,7 +187,7 @@ impl Ready {
         }
     }
 
-    /// The same by kind and name.
+    /// Whether an object is compared, by kind and name.
     pub(super) fn keeps_named(&self, kind: &str, name: &str) -> bool {
         let kind = kind.replace('-', " ");
         let fits =

@@ -27,16 +27,16 @@ const SHOWN_MAX: usize = 60;
 /// Two schemas, and the way from one to the other.
 pub(super) struct Compared {
     pub(super) place: Place,
-    /// What the first is, or is read as.
+    /// Server of the first schema, or dialect of its texts.
     pub(super) server: Server,
     pub(super) from: Schema,
     pub(super) wanted: Schema,
     pub(super) plan: Plan,
     /// Sizes of tables; only in a plan for tables in use.
     pub(super) sizes: Sizes,
-    /// What is on either side and not compared.
+    /// Objects of either side outside the comparison.
     pub(super) unseen: Vec<Unseen>,
-    /// What was looked at.
+    /// Scope of the comparison.
     pub(super) scope: Scope,
     /// Terms for tables in use.
     pub(super) online: Option<OnlineTerms>,
@@ -137,7 +137,7 @@ pub(super) fn plain(keep: &'static dyn Fn(&Object) -> bool) -> Settings<'static>
     }
 }
 
-/// The same object may be on both sides.
+/// Removes duplicates: the same object may be on both sides.
 pub(super) fn once(mut unseen: Vec<Unseen>) -> Vec<Unseen> {
     unseen.sort();
     unseen.dedup();
@@ -189,7 +189,7 @@ pub(super) fn unknown_dialect(places: &str) -> Failure {
     Failure::new(Exit::Failed, message)
 }
 
-/// What was kept without being understood, and what was passed over.
+/// Prints the statements stored without being parsed, and the ignored ones.
 pub(crate) fn say_notes(notes: &[Note]) {
     let of = |kind| notes.iter().filter(move |note| note.kind == kind);
     for note in of(NoteKind::Opaque).take(NAMED_MAX) {

@@ -1,4 +1,4 @@
-//! What went wrong with a schema or a server, as one sentence and an exit code.
+//! Errors of a schema or a server, as one sentence and an exit code.
 
 use schema_db::runner::RunError;
 use schema_db::{DbError, DbErrorKind};

@@ -1,4 +1,4 @@
-//! What neither a plan nor an export can show, by kind and name.
+//! Objects outside every plan and export, by kind and name.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(super) fn in_notes(notes: &[Note]) -> Vec<Unseen> {
     notes.iter().filter(makes).map(one).collect()
 }
 
-/// Says how many of each kind there are, and which.
+/// Prints the number of objects of each kind, and the names.
 pub(super) fn say(unseen: &[Unseen], allow: bool) {
     let mut kinds: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for each in unseen {

@@ -223,7 +223,7 @@ const FLAGS: &[Flag] = &[
 /// The name of the positional argument.
 const DATABASE: &str = "DATABASE|current.sql";
 
-/// What was typed.
+/// The parsed command line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flags {
     pub(super) user: Option<String>,
@@ -252,7 +252,7 @@ pub(super) struct Flags {
     pub(super) database: String,
 }
 
-/// What is to be done.
+/// Work of the drop-in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mode {
     #[default]
@@ -261,14 +261,14 @@ pub(super) enum Mode {
     Export,
 }
 
-/// Where a part of the configuration is.
+/// Source of a part of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ConfigText {
     File(String),
     Inline(String),
 }
 
-/// What is printed instead of working.
+/// Text printed in place of any work.
 #[derive(Debug)]
 pub(super) struct Instead {
     pub(super) text: String,

@@ -1,4 +1,4 @@
-//! What the drop-in names print, letter for letter as sqldef does.
+//! Output of the drop-in names, letter for letter as by sqldef.
 
 use schema::{Note, NoteKind, Plan, Statement};
 use schema_db::apply::Step;
@@ -14,7 +14,7 @@ pub(super) const DRY_RUN: &str = "-- dry run --\n";
 /// The head of a plan for execution.
 pub(super) const APPLY: &str = "-- Apply --\n";
 
-/// What was not understood is told as by `hakaru schema`; of an old spelling sqldef says so,
+/// Prints the unparsed statements like `hakaru schema`; notes on deprecated spellings are sqldef's,
 /// without the place.
 pub(super) fn say_notes(notes: Vec<Note>) {
     let (deprecated, others): (Vec<Note>, Vec<Note>) = notes
@@ -91,7 +91,7 @@ impl Script {
         self.show(place.map_or(self.shown, |place| place + 1))
     }
 
-    /// What was not yet shown.
+    /// Lines not shown before.
     pub(super) fn remainder(&mut self) -> String {
         self.show(self.lines.len())
     }

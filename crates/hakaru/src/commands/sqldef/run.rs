@@ -1,4 +1,4 @@
-//! What a drop-in does: export, show, or apply.
+//! Work of a drop-in: export, show, or apply.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use super::{Ended, Tool, server};
 use crate::commands::schema::of_server;
 use crate::output;
 
-/// How long another run may take; sqldef knows of no other and would run at the same time.
+/// Time limit for another run; sqldef has no lock and would run at the same time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where the current schema is.
+/// Source of the current schema.
 enum Current {
     Server(Box<dyn Database>),
     /// A file, for an unknown server of the kind.
@@ -236,7 +236,7 @@ impl Run<'_> {
         }
     }
 
-    /// What the configuration adds to a plan.
+    /// Applies the configuration's additions to a plan.
     fn finish(&self, plan: &mut Plan) {
         let suffix = |word: &str, key: &Option<String>| {
             let value = key

@@ -1,4 +1,4 @@
-//! From flags and environment to a connection.
+//! Connections by flags and environment.
 
 use std::env;
 use std::path::{Path, PathBuf};

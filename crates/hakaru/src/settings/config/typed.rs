@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::cli::parse_duration;
 
-/// From here on a word is taken for a misspelt one of ours; equal words have 1.
+/// Least likeness of a misspelt key and a known one; equal words have 1.
 const LIKENESS_MIN: f64 = 0.8;
 
 /// The message with the known key nearest to a misspelt one, where there is one.
@@ -22,7 +22,7 @@ pub(super) fn explain(message: &str) -> String {
     }
 }
 
-/// Of "unknown field `comand`, expected one of `command`, `url`", the words of serde.
+/// Parses serde's "unknown field `comand`, expected one of `command`, `url`".
 fn nearest_key(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("unknown field `")?;
     let (typed, rest) = rest.split_once('`')?;

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use super::{Going, Project};
 
-/// How much room there is, and where.
+/// Place and size of a full disk.
 pub(crate) struct FullDisk<'a> {
     /// The folder on the small disk. The script does not see earlier contents of the folder.
     pub(crate) folder: &'a Path,
@@ -44,7 +44,7 @@ impl FullDisk<'_> {
     }
 }
 
-/// As root, and as anybody else.
+/// Commands for a mount namespace: as root, and as another user.
 const NAMESPACES: [&[&str]; 2] = [
     &["unshare", "--mount"],
     &["unshare", "--mount", "--user", "--map-root-user"],

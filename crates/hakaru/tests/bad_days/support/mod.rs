@@ -60,7 +60,7 @@ impl Project {
         Project::with_puma("-t 2:2", rackup)
     }
 
-    /// The same with other options for Puma.
+    /// A project with other options for Puma.
     pub(crate) fn with_puma(options: &str, rackup: &str) -> Project {
         let project = Project::empty();
         project.write("config.ru", rackup);
@@ -188,7 +188,7 @@ impl Project {
         }
     }
 
-    /// The kept run as JSON; the report must end well.
+    /// The stored run as JSON; the report must succeed.
     pub(crate) fn report(&self) -> serde_json::Value {
         let ended = self.end(&["report", "--json"]);
         ended.check(0, &[]);

@@ -1,4 +1,4 @@
-//! What the near side and a generator say to each other, in the frames of [`remote`].
+//! Messages between the near side and a generator, in the frames of [`remote`].
 
 use remote::frame::KIND_MIN;
 use serde::{Deserialize, Serialize};
@@ -34,10 +34,10 @@ pub(crate) struct Ready {
     pub(crate) unreachable: Option<String>,
 }
 
-/// What one generator did in a stretch of the load.
+/// Figures of one generator in an interval of the load.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Stretch {
-    /// From 0 on; warm-up is below.
+    /// Number of the interval, from 0; negative in the warm-up.
     pub(crate) number: i64,
     /// Length, seconds.
     pub(crate) seconds: f64,
