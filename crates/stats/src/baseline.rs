@@ -5,20 +5,21 @@ use crate::{median, quantile};
 /// Share of the cores used by others above the usual share from which a measurement is disturbed.
 /// Chosen by judgement.
 const DISTURBED: f64 = 0.05;
-/// How much slower than usual the cores may be. A neighbour all the time makes one of two 1.4 times
-/// as slow, so that both together are 1.1 to 1.2 times; at 1.08 a request of `three-servers` cpu
-/// took 1 to 2 % more, which is what a measurement is good for anyway.
+/// Ratio to the usual pace up to which slow cores are no disturbance. A neighbour all the time
+/// makes one of two 1.4 times as slow, so that both together are 1.1 to 1.2 times; at 1.08 a
+/// request of `three-servers` cpu took 1 to 2 % more, which is what a measurement is good for
+/// anyway.
 const SLOW: f64 = 1.08;
 /// Quantile of the measurements' paces taken as the usual pace of the cores.
 const FAST_SHARE: f64 = 0.25;
 
-/// What the host did to a measurement.
+/// Disturbance of a measurement by the host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Disturbance {
     /// Core time used by other programs and the hypervisor, as a share of all, 0 to 1.
     pub others: f64,
-    /// How long the fixed piece of work took on a core in the calmest moments; `None` where the
-    /// cores cannot be watched.
+    /// Time of the fixed piece of work on a core in the calmest moments; `None` if the cores cannot
+    /// be watched.
     pub pace: Option<u64>,
 }
 
@@ -60,7 +61,7 @@ impl Baseline {
 }
 
 impl Relative {
-    /// Whether the measurement is better made again.
+    /// Whether the measurement is better repeated.
     pub fn is_disturbed(&self) -> bool {
         self.excess > 1.0
     }

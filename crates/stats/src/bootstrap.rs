@@ -175,7 +175,7 @@ impl Moments {
         }
     }
 
-    /// How far the mean lies from zero, in standard errors.
+    /// Returns the distance of the mean from zero, in standard errors.
     pub(crate) fn deviation(&self) -> f64 {
         if self.mean == 0.0 {
             0.0

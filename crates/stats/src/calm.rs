@@ -48,7 +48,7 @@ pub struct Calm {
     pub pace: Option<u64>,
     /// Mean pace of all slices; `None` as above.
     pub pace_mean: Option<u64>,
-    /// Which slices were chosen.
+    /// The chosen slices.
     pub chosen: Chosen,
 }
 

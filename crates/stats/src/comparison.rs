@@ -23,7 +23,7 @@ use crate::{Interval, mean, median, simultaneous_intervals};
 /// Probability of any claimed difference in any row at any look of a comparison of equals.
 pub const ALPHA: f64 = 0.05;
 
-/// Fewer blocks allow no claim: the signs of five tell apart no more than 1 in 16.
+/// Fewer blocks allow no claim: the signs of five distinguish no more than 1 in 16.
 pub const BLOCKS_MIN: usize = 6;
 
 /// Share below which differences are called none once the interval lies within. Chosen by
@@ -36,7 +36,7 @@ const LOOKS: usize = 4;
 /// Resamples: enough for the 0.3 % spent by the first look.
 const RESAMPLES: usize = 2_000;
 
-/// How far beyond what would do an interval must be expected to end for the rest to be hopeless; a
+/// Factor beyond the needed end at which the expected end of an interval makes the rest hopeless; a
 /// guess from a quarter of the blocks is easily off by a half.
 const HOPELESS: f64 = 2.0;
 
@@ -59,7 +59,7 @@ pub struct Measured {
 }
 
 impl Block {
-    /// Of the rows' measurements.
+    /// Makes a block of the rows' measurements.
     ///
     /// With the four in order of time `w x y z`, the ratio is ±(x + y − w − z)/2 and the noise (w +
     /// y − x − z)/2 of their logarithms: a drift that is a straight line is not in the first, and
@@ -80,7 +80,7 @@ impl Block {
     }
 }
 
-/// What is known of a row.
+/// Verdict on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// B is lower.
@@ -122,7 +122,7 @@ pub struct Outcome {
     pub noise_claims: bool,
 }
 
-/// What to do after a block.
+/// Next step after a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Measure another one.
@@ -216,9 +216,9 @@ impl Comparison {
         (1..LOOKS).any(|look| (self.blocks_max * look).div_ceil(LOOKS) == count)
     }
 
-    /// What a look after so many blocks spends. So few blocks tell no probabilities apart below 1
-    /// in 2ⁿ⁻¹: a look that spends less, or leaves less for an end right after it, would buy
-    /// nothing and only take from the end.
+    /// Returns the share of [`ALPHA`] spent by a look after `count` blocks. So few blocks
+    /// distinguish no probabilities below 1 in 2ⁿ⁻¹: a look that spends less, or leaves less for an
+    /// end right after it, would buy nothing and only take from the end.
     fn alpha_at(&self, count: usize) -> f64 {
         let share = count as f64 / self.blocks_max as f64;
         let alpha = ALPHA * share * share - self.spent;

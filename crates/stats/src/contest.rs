@@ -27,7 +27,7 @@ const LOOKS: usize = 5;
 /// Resamples: enough for the 0.3 % spent by the first look.
 const RESAMPLES: usize = 2_000;
 
-/// How many contend, over how much, for how long.
+/// Size of a contest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setup {
     /// Contenders.
@@ -50,7 +50,7 @@ pub struct Round {
     pub paces: Vec<[f64; 2]>,
 }
 
-/// What is known of two contenders in a row.
+/// Result for two contenders in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// Index of the first contender.
@@ -59,7 +59,7 @@ pub struct Pair {
     pub b: usize,
     /// b/a: geometric mean over the blocks; `None` when one of the two has failed.
     pub ratio: Option<f64>,
-    /// Where the ratio lies; `None` with too few blocks.
+    /// Confidence interval of the ratio; `None` with too few blocks.
     pub interval: Option<Interval>,
     /// The conclusion about b.
     pub verdict: Verdict,
@@ -77,7 +77,7 @@ pub struct Contest {
 
 /// Returns the order of a block's measurements: each contender twice, the second half being the
 /// mirror of the first. Blocks of an odd number begin with the reverse of the one before; every
-/// second one shuffles anew.
+/// second one shuffles again.
 pub fn order(contenders: usize, block: usize, seed: u64) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(seed.wrapping_add(block as u64 / 2));
     let mut first: Vec<usize> = (0..contenders).collect();
@@ -201,12 +201,12 @@ impl Contest {
             && (1..LOOKS).any(|look| (most * look).div_ceil(LOOKS) == self.blocks)
     }
 
-    /// What a look now spends; nothing where so few blocks tell no such probability from a smaller
-    /// one.
+    /// Returns the share of [`ALPHA`] spent by a look now; nothing with too few blocks for so small
+    /// a probability.
     fn alpha(&self) -> f64 {
         let share = self.blocks as f64 / self.setup.blocks_max as f64;
         let alpha = ALPHA * share * share - self.spent;
-        // Twice what so few signs tell apart, since those are drawn and not counted out.
+        // Twice what so few signs distinguish, since those are drawn and not counted out.
         let finest = 0.5_f64.powi(self.blocks as i32 - 2);
         if alpha.min(ALPHA - self.spent - alpha) >= finest {
             alpha

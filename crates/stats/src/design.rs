@@ -8,7 +8,7 @@ use crate::comparison::{BLOCKS_MIN, Comparison};
 const BUDGET_DEFAULT: Duration = Duration::from_secs(300);
 /// Blocks to spread a budget over. More would be spent on boots, fewer tell less.
 const BLOCKS_WANTED: u32 = 20;
-/// More tell little more, and each costs.
+/// More add little, and each costs.
 const BLOCKS_MOST: usize = 96;
 const SEGMENT_MIN: Duration = Duration::from_secs(2);
 const SEGMENT_MAX: Duration = Duration::from_secs(20);
@@ -39,7 +39,7 @@ const WATCHED_UP_TO: f64 = 0.95;
 /// Latency of a request during which the clock did not move: rows are compared as logarithms.
 const LATENCY_MIN: f64 = 1e-6;
 
-/// What was asked for.
+/// Wishes for a comparison, unchecked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request {
     /// Longest time for the whole comparison.
@@ -65,16 +65,16 @@ pub struct Limits {
     blocks: Option<usize>,
 }
 
-/// Why there is no design.
+/// Reason for a comparison without a design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// No time or no block was asked for.
     Nothing,
     /// The budget does not hold the blocks of a verdict.
     TooShort {
-        /// What was asked for.
+        /// Requested budget.
         budget: Duration,
-        /// What is enough.
+        /// Sufficient budget.
         needed: Duration,
     },
 }
@@ -86,9 +86,9 @@ pub struct Trial {
     pub rps: f64,
     /// Load before each measurement.
     pub warmup: Duration,
-    /// What a measurement takes beside the load.
+    /// Time for a measurement beside the load.
     pub overhead: Duration,
-    /// What the trial took.
+    /// Duration of the trial.
     pub took: Duration,
     /// The app's CPU time per request on the side with less, milliseconds; `None` if unknown.
     pub cpu_ms: Option<f64>,

@@ -8,7 +8,7 @@
 //! [`baseline`] what of a measurement the host disturbed. Here are the quantiles.
 //!
 //! A quantile here is the *nearest rank*: the smallest value of the sample such that at least a
-//! share `q` of the sample is not above it. It is always a value that was seen, never one in
+//! share `q` of the sample is not above it. It is always a value of the sample, never one in
 //! between, so a p99 of 80 samples is the greatest one; ask [`quantile_interval`] how far it can be
 //! trusted.
 

@@ -18,7 +18,7 @@ pub const ALPHA: f64 = 0.01;
 pub const SIDE_MIN: usize = 3;
 /// Random orders; the least measurable probability is one in so many plus one.
 const ORDERS: usize = 1_999;
-/// The same series gives the same answer.
+/// Seed of the random orders: the same series gives the same segments.
 const SEED: u64 = 27;
 
 /// Values of one level.
@@ -85,7 +85,7 @@ fn split(
         .collect();
     let mut start = 0;
     for at in kept.iter().copied().chain([values.len()]) {
-        // Parts are looked at anew: the whole keeps its chance of a false split.
+        // Parts are examined again: the whole keeps its chance of a false split.
         if !kept.is_empty() {
             split(
                 &values[start..at],
@@ -239,7 +239,7 @@ mod tests {
     }
 
     /// Of series without a change, short and long, even and with a few wild values, about one in a
-    /// hundred is split; the bound is what 1 % of 600 exceeds once in a thousand times.
+    /// hundred is split; the bound is exceeded by 1 % of 600 once in a thousand times.
     #[test]
     fn series_without_a_change_are_left_whole() {
         let mut random = fastrand::Rng::with_seed(3);

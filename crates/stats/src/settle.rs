@@ -1,4 +1,4 @@
-//! How long a warm-up has to be, from the response times of first boots.
+//! Finds the warm-up needed, from the response times of first boots.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where a series settles: warm-up apart from steady state.
+//! Separates warm-up and steady state of a series.
 //!
 //! By Pettitt's change point (1979, Applied Statistics 28): ranks only, so that neither the shape
 //! of the values nor a few outliers matter. The earliest change that the test finds is cut off, and
@@ -19,7 +19,7 @@ const STEADY_SHARE: f64 = 1.0 / 3.0;
 /// Share of the level below which changes are no warm-up, however sure. Chosen by judgement.
 const CHANGE_MIN: f64 = 0.05;
 
-/// What a series showed.
+/// Result for a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settling {
     /// Index of the steady part's beginning; the length of the series if never steady.

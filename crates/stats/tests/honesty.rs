@@ -23,7 +23,7 @@ struct World {
     request: f64,
     /// Share of requests taking ten times as long.
     slow: f64,
-    /// How much longer B takes.
+    /// Planted factor of B's times over A's.
     planted: f64,
 }
 
@@ -101,7 +101,7 @@ fn compare(world: World, seed: u64, blocks_max: usize) -> Outcome {
     comparison.end()
 }
 
-/// Of all simulations, how many claim a difference in any row.
+/// Returns how many simulations claim a difference in any row.
 fn claims(world: World, blocks_max: usize) -> usize {
     let claims = |outcome: &Outcome| {
         let claimed = [Verdict::Lower, Verdict::Higher];
@@ -178,7 +178,7 @@ fn intervals_hold_the_truth() {
 
 const PACE_BLOCKS: usize = 16;
 const PACE_SIMULATIONS: u64 = 500;
-/// What a variant gives beside the pace of the cores, as a logarithm.
+/// True effect of a variant beside the pace of the cores, as a logarithm.
 const PACE_EFFECT: f64 = -0.02;
 
 /// Returns blocks of a host with a core pace wandering by a tenth; throughput follows the pace by a

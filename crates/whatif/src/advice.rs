@@ -23,7 +23,7 @@ pub struct Advice {
     pub tried: Vec<Prediction>,
 }
 
-/// What limits the number of threads tried.
+/// Limit on the number of threads tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// The connections of the recorded load.

@@ -29,7 +29,7 @@ impl<T> Agenda<T> {
         self.due.push(Reverse(Due { at, order, what }));
     }
 
-    /// When the next one is.
+    /// Returns the time of the next event.
     pub(crate) fn next_at(&self) -> Option<f64> {
         self.due.peek().map(|due| due.0.at)
     }

@@ -1,4 +1,4 @@
-//! How many workers a rate needs.
+//! Number of workers needed for a rate.
 
 use crate::goal::{Figures, Goal};
 use crate::{Load, Model, Setup};
@@ -17,8 +17,7 @@ const CORES_FREE: f64 = 0.7;
 pub struct Capacity {
     /// The setup with the number of workers and the cores assumed.
     pub setup: Setup,
-    /// Whether the setup holds the goal; otherwise `setup` has the most workers tried. Otherwise
-    /// they are the most that were tried.
+    /// Whether the setup holds the goal; otherwise `setup` has the most workers tried.
     pub held: bool,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Running jobs advance at one speed, so work is a single clock that grows by `speed` per
 //! nanosecond, and the end of a slice on that clock never changes when others come and go: nothing
-//! has to be planned anew.
+//! has to be planned again.
 
 use std::collections::VecDeque;
 
@@ -64,7 +64,7 @@ impl<T> Cores<T> {
         self.pace * cores / self.running.len().max(1) as f64
     }
 
-    /// Whether a core has nothing to do, beside one with whoever asks.
+    /// Whether a core idles, beside the core of the caller.
     pub(crate) fn idle(&self) -> bool {
         let ours = self.running.len() + self.waiting.len() + 1;
         ours as f64 + self.foreign < self.count as f64
@@ -101,7 +101,7 @@ impl<T> Cores<T> {
         Some((end - self.work).max(0.0) / self.speed())
     }
 
-    /// Lets time pass; answers the work done by all jobs together.
+    /// Advances the time; returns the work done by all jobs together, ns.
     pub(crate) fn pass(&mut self, nanos: f64) -> f64 {
         let each = nanos * self.speed();
         self.work += each;

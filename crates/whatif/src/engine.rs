@@ -1,9 +1,9 @@
 //! The simulation: events in real time, jobs on cores, and who does what next.
 //!
-//! The way of a request: its client is due to send ([`clients`]), the generator spends its CPU, the
-//! request arrives at its connection, the connection comes to a thread ([`hand_out`]), the thread
-//! goes through the request's stretches, with the GVL for those that run ([`gvl`]), and the client
-//! has its answer when the last one is over.
+//! The path of a request: its client is due to send ([`clients`]), the generator spends its CPU,
+//! the request arrives at its connection, the connection comes to a thread ([`hand_out`]), the
+//! thread goes through the request's stretches, with the GVL for those that run ([`gvl`]), and the
+//! client has the response when the last one is over.
 
 mod clients;
 mod gvl;
@@ -31,7 +31,7 @@ const WARMUP_SHARE: f64 = 0.1;
 /// the core. Chosen by judgement: no thread is woken in so short a time.
 const NO_WAIT: f64 = 5_000.0;
 
-/// What happens at a moment of real time.
+/// An event at a moment of real time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     /// The end of a thread's stretch off the GVL, or of the part without a core.
@@ -43,11 +43,11 @@ pub(crate) enum Event {
     InlineOver(usize, u32),
     /// A worker's accepting thread has waited long enough for a less busy one.
     AcceptDelayOver(usize, u32),
-    /// Whoever was given a worker's GVL now runs.
+    /// The thread granted a worker's GVL starts running.
     Runs(usize),
     /// The next request of an open load is due.
     Due,
-    /// Whoever waited for the client's request runs.
+    /// The thread or reactor waiting for the client's request runs.
     Arrived(usize),
     /// The generator has been woken.
     GeneratorWoken,
@@ -55,7 +55,7 @@ pub(crate) enum Event {
     Thought(usize),
 }
 
-/// What a core is busy with.
+/// Work of a core.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Job {
     /// The holder of a worker's GVL.
@@ -66,11 +66,11 @@ pub(crate) enum Job {
     Sql(usize),
     /// A thread after a wait, or after a call without one.
     Awake(usize),
-    /// What nobody waits for, or what goes on beside a wait.
+    /// Work without a waiting thread, or beside a wait.
     Beside,
 }
 
-/// Whoever needs a worker's GVL: a thread of the pool, the reactor, the accepting thread.
+/// A user of a worker's GVL: a thread of the pool, the reactor, the accepting thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Actor {
     worker: usize,
@@ -91,7 +91,7 @@ struct Worker {
     idle: VecDeque<usize>,
     reactor_ready: Vec<usize>,
     reactor_busy: bool,
-    /// CPU with which whoever was given the GVL begins.
+    /// CPU of the switch before the new holder's slice, ns.
     switching: f64,
     accepting: hand_out::Accepting,
     accept_turn: u32,
@@ -104,7 +104,7 @@ struct Thread {
     client: usize,
     /// Requests served in one go on the connection in hand.
     inline: u32,
-    /// The connection was ended with the last answer.
+    /// Whether the connection was closed with the last response.
     ended: bool,
     /// Purpose of the GVL when not for a request.
     errand: Option<Errand>,

@@ -1,4 +1,4 @@
-//! What is wanted of a setting: `p95 < 200ms`, `rps > 900`.
+//! Goals for a setting: `p95 < 200ms`, `rps > 900`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use crate::Prediction;
 /// A bound on one figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
-    /// Of which figure.
+    /// The bounded figure.
     pub metric: Metric,
     /// Milliseconds, or requests a second.
     pub limit: f64,

@@ -1,7 +1,7 @@
 //! Predicts throughput and latency with other numbers of workers and threads, by a discrete-event
 //! simulation replaying recorded requests.
 //!
-//! Mean-value analysis answers at once, but assumes exponential bursts and errs by 15 % on regular
+//! Mean-value analysis is immediate, but assumes exponential bursts and errs by 15 % on regular
 //! ones; it is here as a bound only ([`bound`]). The model ([`simulate`]):
 //! - `workers` × `threads`; connections and requests come to threads as [`HandOut`] says.
 //! - A thread goes through its request's stretches. Those that run need the worker's GVL, which is
@@ -48,8 +48,7 @@ pub use workload::{Demands, Means, Workload};
 /// Ruby's time slice for threads (fixed in 3.2 and 3.3, the default later).
 pub const QUANTUM: Nanos = Nanos(100_000_000);
 
-/// How long a thread of Puma 5 or 6 waits for a connection's next request
-/// (`FAST_TRACK_KA_TIMEOUT`).
+/// Wait of a thread of Puma 5 or 6 for a connection's next request (`FAST_TRACK_KA_TIMEOUT`).
 pub const INLINE_WAIT: Nanos = Nanos(200_000_000);
 
 /// Requests served in one go on a connection while others wait (Puma's `max_fast_inline`).
@@ -63,7 +62,7 @@ pub const ACCEPT_DELAY: Nanos = Nanos(5_000_000);
 pub const DISPATCH: Nanos = Nanos(30_000);
 
 /// CPU of a statement's way to the database and back, in switches of the GVL ([`Costs::switch`]):
-/// sent, asleep, awake, received. Found by weighing: on the chat a statement takes 25 µs of the
+/// sent, asleep, awake, received. Chosen by judgement: on the chat a statement takes 25 µs of the
 /// app's CPU off the GVL with one thread, a switch 4 to 7 µs with five.
 pub const STATEMENT: f64 = 4.0;
 
@@ -72,7 +71,7 @@ pub const STATEMENT: f64 = 4.0;
 /// in place of 8, and the CPU off the GVL is half.
 pub const BESIDE_BUSY: f64 = 0.4;
 
-/// What the simulation saw.
+/// Statistics of a simulated run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// Requests a second.

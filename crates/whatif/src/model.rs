@@ -55,13 +55,13 @@ const RUNS_MAX: u32 = 20;
 /// Seed of all predictions: the same recording gives the same ones.
 pub const SEED: u64 = 1;
 
-/// What a recording says about other numbers of workers and threads.
+/// A model of an app made from a recording, to predict other numbers of workers and threads.
 #[derive(Clone, Debug)]
 pub struct Model {
     requests: Vec<Vec<Burst>>,
     /// The route of each of `requests`.
     routes: Vec<usize>,
-    /// What each of `requests` computes without the GVL.
+    /// Native code in each of `requests`, run without the GVL.
     computing: Vec<Computing>,
     /// Whether each of `requests` waited for the lock.
     locking: Vec<bool>,
@@ -72,7 +72,7 @@ pub struct Model {
     pub recorded: Setup,
     /// Measurements of the recorded setting.
     pub measured: Measured,
-    /// What the app's processes take.
+    /// Memory of the app's processes.
     pub memory: Memory,
     /// Most connections to the database allowed to each worker, if known.
     pub database_pool: Option<u32>,
@@ -82,7 +82,7 @@ pub struct Model {
     length: Nanos,
 }
 
-/// What a run measured.
+/// Measurements of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measured {
     /// Answered requests a second.
@@ -106,7 +106,7 @@ pub struct Memory {
     pub other: u64,
 }
 
-/// Why a recording predicts nothing.
+/// Reason for a recording without predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoModel {
     /// No view from inside: attached, without the agent, or another server.
@@ -199,15 +199,15 @@ impl Model {
         calibrate::fit_stretch(self, second)
     }
 
-    /// What the setup would give. Its costs should be those of [`Model::recorded`].
+    /// Returns the prediction for the setup. Its costs should be those of [`Model::recorded`].
     pub fn predict(&self, setup: &Setup) -> Prediction {
         self.predict_with(setup, REPLAYED)
     }
 
-    /// The same from so many requests. An open load is replayed as several runs of the recorded
-    /// length, each from the beginning, and the typical one is told: what piles up from a rare
-    /// moment on (a second connection on the only thread of Puma 6) stays until the load ends, so
-    /// the longer a run, the worse it looks.
+    /// Returns the prediction for the setup from `count` replayed requests. An open load is
+    /// replayed as several runs of the recorded length, each from the beginning, and the typical
+    /// one is returned: what piles up from a rare moment on (a second connection on the only thread
+    /// of Puma 6) stays until the load ends, so the longer a run, the worse it looks.
     pub fn predict_with(&self, setup: &Setup, count: u32) -> Prediction {
         let replay = |seed, count| Engine::new(&self.workload, setup, seed, count).run();
         let Load::Open { rate, .. } = setup.load else {
@@ -222,7 +222,7 @@ impl Model {
         Prediction::typical(&seen)
     }
 
-    /// What the app's processes would take with so many workers, bytes.
+    /// Returns the memory of the app's processes with `workers` workers, bytes.
     pub fn memory_of(&self, workers: u32) -> u64 {
         self.memory.other + self.memory.worker * u64::from(workers)
     }

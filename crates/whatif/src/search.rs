@@ -55,7 +55,7 @@ pub struct Cell {
     pub threads: u32,
 }
 
-/// What is to be reached.
+/// Aim of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
     /// The bound to hold; without one only [`Aim::by`] counts.
@@ -64,7 +64,7 @@ pub struct Aim {
     pub by: Better,
 }
 
-/// What makes a setting better.
+/// Criterion for the better of two settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// More requests per second; among equals, a shorter p95; then less memory.
@@ -76,9 +76,9 @@ pub enum Better {
 /// A cell with prediction and measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Which.
+    /// Workers and threads of the candidate.
     pub cell: Cell,
-    /// By simulation.
+    /// Figures predicted by simulation.
     pub predicted: Figures,
     /// Memory of the app's processes, bytes: measured if possible, else predicted.
     pub memory_bytes: u64,
@@ -88,16 +88,16 @@ pub struct Candidate {
     pub broken: bool,
 }
 
-/// What to do next.
+/// Next step of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Measure the cell.
     Measure(Cell),
-    /// Nothing more: [`Search::outcome`] has the answer.
+    /// The search is over: [`Search::outcome`] has the result.
     Done(Ending),
 }
 
-/// Why a search ended.
+/// Reason for the end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// No contender can be better than the leader by more than [`MARGIN`].
@@ -108,7 +108,7 @@ pub enum Ending {
     GoalMissed,
 }
 
-/// Why a race, which measures what a search asks for, ended.
+/// Reason for the end of a race, where a search's measurements are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RaceEnd {
     /// The search is over.
@@ -122,7 +122,7 @@ pub enum RaceEnd {
 /// The best setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Which.
+    /// The best candidate.
     pub best: Candidate,
     /// Figures of the best: geometric means over the blocks, or the corrected prediction without a
     /// block.
@@ -166,7 +166,7 @@ pub struct Search {
     candidates: Vec<Candidate>,
     /// Indices of the cells in the race.
     racing: Vec<usize>,
-    /// What is left of the round, the next last.
+    /// Rest of the round as indices, the next one last.
     round: Vec<usize>,
     rounds: usize,
 }
@@ -202,7 +202,7 @@ impl Search {
         self.rounds
     }
 
-    /// What to measure next.
+    /// Returns the next step.
     pub fn step(&mut self) -> Step {
         if let Some(index) = self.round.last() {
             return Step::Measure(self.candidates[*index].cell);

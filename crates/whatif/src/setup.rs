@@ -1,12 +1,12 @@
-//! What is tried out.
+//! Setups for a simulation.
 
 use recording::Nanos;
 
-/// What a thread takes between two requests where nothing better is known. From the published
+/// Time of a thread between two requests, unless a better figure is known. From the published
 /// measurement: 65 requests a second at one thread where bursts of 15.2 ms alone would give 65.8.
 pub const TURNAROUND: Nanos = Nanos(200_000);
 
-/// What is tried out.
+/// A setup for a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setup {
     /// Worker processes, at least 1.
@@ -15,28 +15,28 @@ pub struct Setup {
     pub threads: u32,
     /// Cores for everything running, at least 1.
     pub cores: u32,
-    /// How requests arrive.
+    /// Arrival of requests.
     pub load: Load,
-    /// How requests come to threads.
+    /// Dispatch of requests to threads.
     pub hand_out: HandOut,
-    /// What else takes time.
+    /// Other costs.
     pub costs: Costs,
     /// Threads of a worker able to hold the requests' lock at once: 1 for a Mutex, the connections
     /// for a pool. Without a lock it does not matter.
     pub lock_places: u32,
 }
 
-/// How requests arrive.
+/// Arrival of requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Load {
     /// Clients sending each next request `think` after the last response.
     Closed {
         /// Clients, at least 1.
         clients: u32,
-        /// Time between answer and next request.
+        /// Time between response and next request.
         think: Nanos,
     },
-    /// So many requests a second are due, whatever the server does.
+    /// Requests due at a fixed rate, whatever the server does.
     Open {
         /// Requests a second, above zero.
         rate: f64,
@@ -48,7 +48,7 @@ pub enum Load {
     },
 }
 
-/// When the requests of an open load are due.
+/// Pattern of due times in an open load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
     /// Independent arrivals, as from many users.
@@ -57,7 +57,7 @@ pub enum Arrivals {
     Even,
 }
 
-/// How requests come to threads.
+/// Dispatch of requests to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandOut {
     /// One queue for all; whichever thread is free takes the next. The ideal, and Unicorn with one
@@ -69,11 +69,11 @@ pub enum HandOut {
     /// wait to be accepted and no thread is free, and gives it to the reactor when others wait in
     /// the worker's queue.
     PumaInline,
-    /// Puma 7 and 8: after each answer the connection goes back to the worker's reactor.
+    /// Puma 7 and 8: after each response the connection goes back to the worker's reactor.
     PumaReactor,
 }
 
-/// What takes time beside the requests themselves.
+/// Costs beside the requests themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// Mean time a thread is busy between two requests, off the GVL, exponential. Its randomness
@@ -98,7 +98,7 @@ pub struct Costs {
     /// Share of a core's time lost with a job at hand, 0 to below 1: taken by the hypervisor, or
     /// lost between waking up and running.
     pub stolen: f64,
-    /// By how much a stretch in SQL grows for each other one at the same time: 0.1 is a tenth.
+    /// Growth of a stretch in SQL for each other one at the same time: 0.1 is a tenth.
     pub sql_stretch: f64,
 }
 

@@ -190,8 +190,7 @@ fn native_code_needs_its_share_of_the_cores() {
 }
 
 /// 1 ms of Ruby, a wait for a lock, 20 ms elsewhere: under a lock the 20 ms come one after the
-/// other, whatever the number of threads; a pool of three lets three in. A pool of three lets three
-/// at it.
+/// other, whatever the number of threads; a pool of three lets three in.
 #[test]
 fn what_is_done_under_a_lock_is_done_by_so_many_at_once() {
     let bursts = [

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use recording::{Burst, BurstKind, Nanos};
 
-/// What the recorded stretches alone do not say.
+/// Demands of requests beside the recorded stretches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Demands {
     /// The server's CPU with the GVL before the handler: parsing, building the environment, ns.
@@ -22,7 +22,7 @@ pub struct Demands {
 /// wait.
 const COMPUTING_MIN: Nanos = Nanos(1_000_000);
 
-/// What the longer stretches off the GVL without another name are.
+/// Composition of the longer unnamed stretches off the GVL.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Computing {
     /// Share of the stretches' length spent on CPU of the thread, 0 to 1.
@@ -48,7 +48,7 @@ impl Computing {
     }
 }
 
-/// Shorter waits for a lock are not told apart by lock. The agent's own bound.
+/// Shortest wait attributed to one lock. The agent's own bound.
 const LOCK_MIN: Nanos = Nanos(1_000_000);
 
 /// Whether a stretch is a wait long enough to be attributed to a lock.
@@ -63,7 +63,7 @@ pub(crate) struct Request<'a> {
     pub(crate) bursts: &'a [Burst],
     /// The stretches as recorded, one for each of `bursts` even if something has been removed.
     pub(crate) recorded: &'a [Burst],
-    /// What the unnamed stretches off the GVL are.
+    /// Composition of the unnamed stretches off the GVL.
     pub(crate) computing: Computing,
     /// Share of the recorded time after each wait for the lock, to the next wait or the end, spent
     /// holding the lock, 0 to 1. `None` where the request's waits are waits like any other.
@@ -133,7 +133,7 @@ impl Workload {
         Workload::of(alone, demands)
     }
 
-    /// The same, where some of the requests compute without the GVL or hold a lock.
+    /// Returns the workload of requests, some with native code or a lock; `None` without a stretch.
     pub(crate) fn of<'a>(
         requests: impl Iterator<Item = Request<'a>>,
         demands: &Demands,
@@ -208,7 +208,7 @@ impl Workload {
         }
     }
 
-    /// How many requests.
+    /// Returns the number of requests.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -251,7 +251,7 @@ impl Workload {
 /// Means a request in nanoseconds, alone on the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Means {
-    /// With the GVL, on a core.
+    /// CPU with the GVL, on a core.
     pub run: f64,
     /// Off the GVL and off the cores.
     pub wait: f64,

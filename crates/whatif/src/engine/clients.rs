@@ -15,7 +15,7 @@ pub(super) struct Client {
     pub(super) place: Place,
 }
 
-/// Where a connection is.
+/// Place of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Place {
     /// Not open, or not accepted.
@@ -23,15 +23,15 @@ pub(super) enum Place {
     Outside,
     /// Accepted or dispatched, waiting for a thread.
     Todo,
-    /// With the thread serving the connection.
+    /// Owned by the thread serving the connection.
     Served,
-    /// With a thread waiting for the connection's next request.
+    /// Owned by a thread waiting for the connection's next request.
     Inline(usize),
-    /// With the reactor of a worker.
+    /// Owned by the reactor of a worker.
     Reactor(usize),
 }
 
-/// What the generator has to do, in order.
+/// A task of the generator, done in order.
 #[derive(Clone, Copy, Debug)]
 enum Task {
     Send(usize),
@@ -86,7 +86,7 @@ impl Engine<'_> {
         free
     }
 
-    /// The server has written the client's answer.
+    /// Handles the server's response to a client.
     pub(super) fn answer(&mut self, client: usize) {
         self.generate(Task::Read(client));
     }
@@ -119,7 +119,7 @@ impl Engine<'_> {
         self.cores.start(half, Job::Generator);
     }
 
-    /// The task in hand is done.
+    /// Ends the generator's current task.
     pub(super) fn generated(&mut self) {
         self.generator.busy = false;
         let done = self.generator.in_hand.take();

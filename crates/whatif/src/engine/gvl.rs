@@ -4,7 +4,7 @@ use super::{Engine, Event, Job};
 use crate::QUANTUM;
 
 impl Engine<'_> {
-    /// An actor needs the GVL for so much CPU; goes on in `has_run`.
+    /// Queues an actor for `cpu` nanoseconds with the GVL; continues in `has_run`.
     pub(super) fn want_gvl(&mut self, actor: usize, cpu: f64) {
         let wanting = &mut self.actors[actor];
         wanting.left = cpu;

@@ -4,13 +4,13 @@
 //! (`wait_until_not_full`), in a cluster a moment later when others may be less busy
 //! (`wait_for_less_busy_worker`), and puts it into the worker's queue. A thread that finds no
 //! request on it gives it to the reactor, which puts it into the queue again when there is one.
-//! What happens after an answer is the difference between Puma 6 and 7, see [`HandOut`].
+//! What happens after a response is the difference between Puma 6 and 7, see [`HandOut`].
 
 use super::clients::Place;
 use super::{Engine, Event};
 use crate::{ACCEPT_DELAY, DISPATCH, HandOut, INLINE_MOST, INLINE_WAIT};
 
-/// What a worker's accepting thread does.
+/// State of a worker's accepting thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Accepting {
     /// Waits for connections.
@@ -24,7 +24,7 @@ pub(super) enum Accepting {
     Polite,
 }
 
-/// What a thread wants the GVL for beside requests.
+/// A use of the GVL by a thread beside requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Errand {
     /// To continue after closing a connection.

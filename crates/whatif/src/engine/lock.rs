@@ -1,8 +1,8 @@
 //! One lock per worker: a number of threads hold one at once, the others wait, first come, first
 //! served.
 //!
-//! A Mutex has one place; a pool of connections has one for each connection. Whoever lets go of it
-//! wakes the one that waits longest and passes the place on.
+//! A Mutex has one place; a pool of connections has one for each connection. A release wakes the
+//! longest waiting thread and passes the place on.
 
 use std::collections::VecDeque;
 

@@ -19,7 +19,7 @@ pub(super) struct Seen {
     /// Time between taking a GVL and giving the GVL up, and the CPU used meanwhile, ns.
     pub(super) slices: f64,
     pub(super) slices_cpu: f64,
-    /// When the first request counted.
+    /// Time of the first counted request, ns.
     pub(super) began: f64,
     /// Requests due and not answered, now.
     pub(super) in_system: u32,

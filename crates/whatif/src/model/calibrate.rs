@@ -1,4 +1,4 @@
-//! What cannot be read off the recording is found by replaying the recorded setting.
+//! Calibration: finds what the recording does not show by replaying the recorded setting.
 
 use recording::Nanos;
 
@@ -37,7 +37,7 @@ const ON_CORE_ERROR: f64 = 0.02;
 /// Most jobs of other programs for each core; a machine with more cannot be measured on.
 const FOREIGN_MAX: f64 = 16.0;
 
-/// Which cost explains what is missing.
+/// The cost adjusted to the measured rate.
 #[derive(Clone, Copy)]
 enum Unknown {
     Turnaround,
@@ -53,7 +53,7 @@ pub(super) struct Sums {
     /// Mean number of cores used by other programs, and by the app, the database and the generator.
     pub(super) others: f64,
     pub(super) ours: f64,
-    /// How many cores the hypervisor gave to others, by the host's count.
+    /// Mean number of cores given to others by the hypervisor, by the host's count.
     pub(super) stolen: f64,
     /// CPU of a request off the GVL, ns; `None` without a request whose CPU was read.
     pub(super) off_gvl: Option<f64>,

@@ -5,10 +5,9 @@ use recording::{HostSample, Nanos, ProcessRole, ProcessSample, Recording};
 
 use super::{Costs, Demands, Memory};
 
-/// CPU beside the handler where the samples do not tell: what Puma 6 takes for a small request,
-/// roughly.
+/// CPU beside the handler, ns, without samples: the CPU of Puma 6 for a small request, roughly.
 const SERVER_DEFAULT: f64 = 150_000.0;
-/// Shorter stretches between samples tell nothing.
+/// Shortest time between samples used for rates.
 const SAMPLED_MIN: Nanos = Nanos(1_000_000_000);
 
 /// CPU a request, nanoseconds, by role; `None` without samples.
@@ -131,7 +130,7 @@ pub(super) fn demands(recording: &Recording, breakdown: &Breakdown) -> Demands {
     let sql = sql_mean(breakdown, recording).0 as f64;
     let database = cpu.map_or(0.0, |cpu| cpu.database);
     Demands {
-        // Reading and parsing take about as much as writing the answer.
+        // Reading and parsing take about as much as writing the response.
         before: server / 2.0,
         after: server / 2.0,
         sql_cpu: if sql > 0.0 {
@@ -164,7 +163,7 @@ pub(super) fn costs(recording: &Recording, breakdown: &Breakdown) -> Costs {
     }
 }
 
-/// Returns the mean time off the GVL in SQL, over the requests seen by the app in the window.
+/// Returns the mean time off the GVL in SQL, over the window's requests recorded by the app.
 pub(super) fn sql_mean(breakdown: &Breakdown, recording: &Recording) -> Nanos {
     let told = breakdown.overall.told;
     let inside = |handled: &&recording::Handled| recording.window.contains(handled.start);
@@ -173,8 +172,8 @@ pub(super) fn sql_mean(breakdown: &Breakdown, recording: &Recording) -> Nanos {
     Nanos(sum.0 / told.max(1))
 }
 
-/// From the last sample of the window. Without processes that are known as workers it is one, with
-/// all memory.
+/// Returns the memory by the last sample of the window. Without processes known as workers it is
+/// one worker, with all memory.
 pub(super) fn memory(recording: &Recording) -> Memory {
     let inside = |sample: &&HostSample| recording.window.contains(sample.at);
     let Some(sample) = recording.host.iter().rev().find(inside) else {

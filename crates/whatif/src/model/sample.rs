@@ -21,7 +21,7 @@ pub(super) struct Sample {
     pub(super) requests: Vec<Vec<Burst>>,
     /// Index of each request's route in [`Joined::routes`].
     pub(super) routes: Vec<usize>,
-    /// What each request computes without the GVL.
+    /// Native code in each request, run without the GVL.
     pub(super) computing: Vec<Computing>,
     /// Whether each request waited for the lock.
     pub(super) locking: Vec<bool>,
@@ -95,11 +95,11 @@ const CPU_READ_MIN: usize = 5;
 const COMPUTING_MEAN_MIN: Nanos = Nanos(1_000_000);
 const COMPUTING_SHARE_MIN: f64 = 0.2;
 
-/// What the requests of a route recorded.
+/// Recorded requests of a route, with totals.
 #[derive(Default)]
 struct OfRoute<'a> {
     seen: u64,
-    /// With whether each waited for the lock.
+    /// Stretches of each request, and whether the request waited for the lock.
     recorded: Vec<(&'a [Burst], bool)>,
     /// Requests whose CPU was read, with nanoseconds of unnamed time off the GVL, CPU of the thread
     /// outside the handler's own code, and other time with the GVL.
@@ -124,8 +124,8 @@ impl<'a> OfRoute<'a> {
         }
     }
 
-    /// How much of the time off the GVL without another name is CPU: the thread's own, less what
-    /// ran with the GVL.
+    /// Returns the share of CPU in the unnamed time off the GVL: the thread's own CPU, less the
+    /// part with the GVL.
     fn computing(&self, on_core: f64) -> Computing {
         let share = (self.cpu - self.held * on_core) / self.off.max(1.0);
         if self.cpu_read < CPU_READ_MIN
@@ -141,14 +141,15 @@ impl<'a> OfRoute<'a> {
     }
 }
 
-/// Longer stretches off the GVL are waits. Found by weighing: waking a thread takes 5 to 30 µs.
+/// Length above which a stretch off the GVL is a wait. Chosen by judgement: waking a thread takes 5
+/// to 30 µs.
 const RELEASE_MAX: Nanos = Nanos(50_000);
-/// Fewer short stretches tell nothing.
+/// Fewest short stretches needed for a figure.
 const RELEASES_MIN: usize = 100;
 
-/// What letting go of the GVL took. A stretch off the GVL begins before the thread that waits for
-/// it is woken, so calls that wait for nothing, such as those that fetch one row of a result, tell
-/// that alone: the median of the short ones.
+/// Returns the time of letting go of the GVL. A stretch off the GVL begins before the thread that
+/// waits for it is woken, so calls that wait for nothing, such as those that fetch one row of a
+/// result, show that alone: the median of the short ones.
 fn release<'a>(requests: impl Iterator<Item = &'a [Burst]>) -> Nanos {
     let is_short = |burst: &&Burst| burst.kind == BurstKind::OtherIo && burst.length < RELEASE_MAX;
     let short = requests.flatten().filter(is_short);

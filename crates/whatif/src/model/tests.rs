@@ -110,7 +110,7 @@ fn host(second: u64, requests: f64) -> HostSample {
     }
 }
 
-/// What a run of the truth would have left.
+/// Returns the recording of a run of the truth.
 fn recording() -> Recording {
     let (workload, setup) = truth();
     let seen = simulate(&workload, &setup, 5, 20_000).unwrap();
@@ -444,7 +444,7 @@ fn servers_hand_out_as_they_do() {
     check("unicorn 6.1.0", HandOut::Shared);
 }
 
-/// What took as long in the database is native code here, by the threads' clocks.
+/// Turns time in the database into native code of equal length, by the threads' clocks.
 fn computing(recording: &mut Recording) {
     for handled in &mut recording.handled {
         handled.parts.other_io = handled.parts.sql_waiting;
@@ -487,7 +487,7 @@ fn cores_that_run_native_code_are_not_stolen() {
     assert!(costs.stolen < 0.05, "{costs:?}");
 }
 
-/// With cores to spare, what is no CPU of such a stretch is a wait.
+/// With cores to spare, the part of a native stretch without CPU is a wait.
 #[test]
 fn native_code_may_wait_for_something_too() {
     let mut recording = recording();

@@ -19,7 +19,7 @@ pub struct Extras {
     candidates: Vec<Candidate>,
     names: Vec<String>,
     rounds: usize,
-    /// What is left of the round, the next last.
+    /// Rest of the round as indices, the next one last.
     round: Vec<usize>,
 }
 
@@ -90,7 +90,7 @@ impl Extras {
         }
     }
 
-    /// What is known of each now.
+    /// Returns the present results of all settings.
     pub fn outcomes(&self) -> Vec<Extra> {
         let noise = Noise::of(&self.candidates);
         let base = &self.candidates[0];

@@ -1,4 +1,4 @@
-//! How sure a difference between two cells is, from few rounds.
+//! Confidence in differences between cells, from few rounds.
 
 use super::{Candidate, Spread};
 use crate::goal::{Figures, Metric};
@@ -28,7 +28,7 @@ pub(super) struct Advantage {
 }
 
 impl Noise {
-    /// Of throughput.
+    /// Returns the noise of throughput.
     pub(super) fn of(candidates: &[Candidate]) -> Noise {
         Noise::in_metric(candidates, Metric::Rps)
     }
@@ -93,7 +93,7 @@ fn log_of(figures: &Figures, metric: Metric) -> f64 {
     figures.get(metric).max(f64::MIN_POSITIVE).ln()
 }
 
-/// Of each figure; `None` without a block. Zeros count as very little.
+/// Returns the geometric mean of each figure; `None` without a block. Zeros count as very little.
 pub(super) fn geometric_mean(blocks: &[Figures]) -> Option<Figures> {
     let count = blocks.len() as f64;
     let log = |value: f64| value.max(1e-9).ln();

@@ -1,4 +1,4 @@
-//! What is expected of each cell, and which goes before which.
+//! Expected figures of cells, and the order of cells.
 
 use super::noise::{self, Noise};
 use super::{Better, Cell, MARGIN, Search, distance};
@@ -11,7 +11,7 @@ const TAIL_ALIKE: f64 = 1.5;
 const THRIFT: f64 = 0.005;
 
 impl Search {
-    /// What was measured, or the corrected prediction.
+    /// Returns the measured figures, or the corrected prediction.
     pub(super) fn figures(&self, index: usize) -> Figures {
         let candidate = &self.candidates[index];
         noise::geometric_mean(&candidate.measured).unwrap_or_else(|| {
@@ -73,7 +73,7 @@ impl Search {
     }
 
     /// Moves cells up whose throughput is about the best: shortest p95 first, because users feel
-    /// the tail, then by needs. Of these, whatever answers as many goes by what it needs.
+    /// the tail, then by needs.
     fn best_of_equals_first(&self, ranked: Vec<usize>) -> Vec<usize> {
         let best = ranked.first().copied().filter(|best| self.holds(*best));
         let (Better::Throughput, Some(best)) = (self.aim.by, best) else {

@@ -1,4 +1,4 @@
-//! Searches whose truth is known: a simulated host answers with noise.
+//! Searches with a known truth: the measurements are simulated, with noise.
 
 use super::*;
 use crate::goal::Metric;
@@ -16,7 +16,7 @@ fn truth(cell: Cell) -> Figures {
     }
 }
 
-/// The model sees the shape, but is a tenth off, and more so with many threads.
+/// Predictions with the right shape, but a tenth off, and more with many threads.
 fn predicted(cell: Cell) -> Figures {
     let seen = truth(cell);
     Figures {

@@ -1,4 +1,4 @@
-//! What holds for any setup.
+//! Laws for any setup.
 
 use proptest::prelude::*;
 
@@ -50,7 +50,7 @@ fn any_setup() -> impl Strategy<Value = Setup> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Same seed, same answer; and what holds for any queueing network: no station is more than
+    /// Same seed, same result; and what holds for any queueing network: no station is more than
     /// busy, work is conserved, requests in the system are rate times latency (Little), no bound is
     /// passed.
     #[test]

@@ -1,4 +1,4 @@
-//! Queues whose answer is known by a formula.
+//! Queues with results known by a formula.
 
 use super::*;
 
