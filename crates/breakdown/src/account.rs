@@ -42,7 +42,7 @@ impl Mean {
     }
 }
 
-/// What only some requests measure, a request.
+/// Figures measured on some requests only, per request.
 #[derive(Default)]
 struct Sampled {
     /// Objects.

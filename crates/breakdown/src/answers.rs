@@ -1,4 +1,4 @@
-//! Brings what the heads of the answers said together by route.
+//! Adds up the facts from the heads of responses by route.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::types::{Answers, RouteBalance};
 /// Statuses of successful responses.
 const SUCCESS: std::ops::Range<u16> = 200..300;
 
-/// Fills in the answers of each route.
+/// Fills in the response facts of each route.
 pub(crate) fn add(recording: &Recording, joined: &Joined<'_>, routes: &mut [RouteBalance]) {
     let mut by_route: HashMap<&str, Vec<&AnswerFacts>> = HashMap::new();
     for facts in &recording.answers {

@@ -7,7 +7,7 @@ const SLOW: f64 = 1.05;
 /// Seconds from which anything is said.
 const SECONDS_MIN: usize = 4;
 
-/// How the speed of the cores changed within the window.
+/// Changes in the speed of the cores within the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoreSpeed {
     /// Share of the seconds with slow cores.
@@ -27,8 +27,8 @@ impl CoreSpeed {
     }
 }
 
-/// From what the same work took second by second; `None` where the cores were not watched for some
-/// seconds.
+/// Returns the speed by the times of the fixed piece of work, second by second; `None` without some
+/// seconds of watched cores.
 pub fn core_speed(recording: &Recording) -> Option<CoreSpeed> {
     let window = recording.window;
     let inside = recording.host.iter().filter(|one| window.contains(one.at));

@@ -56,15 +56,15 @@ impl Joined<'_> {
     }
 }
 
-/// So many times as many, rounded.
+/// Returns the count multiplied by the weight, rounded.
 pub(crate) fn weighted(counted: u64, weight: f64) -> u64 {
     (counted as f64 * weight).round() as u64
 }
 
 /// Joins exchanges due in the window with the app's records, and names the routes.
 ///
-/// The framework's own pattern names a route where it told one for any request with the same line;
-/// other lines are matched against these patterns, and what is left is clustered by its segments.
+/// The framework's own pattern names a route if reported for any request with the same line; other
+/// lines are matched against these patterns, and what is left is clustered by its segments.
 pub fn join(recording: &Recording) -> Joined<'_> {
     let handled: HashMap<RequestId, &Handled> = recording
         .handled

@@ -4,9 +4,9 @@
 //! rest of the others; what does not add up is `unaccounted`. *Late* (due → sent) stands beside it.
 //!
 //! [`join`] brings the client's and the app's view of each request together and names its route
-//! (`routes` finds the names, `sites` the source lines that tell something); [`of`] adds them up
-//! (`account`, `statements`, `answers`). [`seconds`] tells the run second by second. No I/O; time
-//! and space in proportion to the requests of the recording.
+//! (`routes` finds the names, `sites` the informative source lines); [`of`] adds them up
+//! (`account`, `statements`, `answers`). [`seconds`] has the run second by second. No I/O; time and
+//! space in proportion to the requests of the recording.
 //!
 //! Thread CPU is read on a uniform sample of requests, so *CPU* and *CPU wait* are the measured
 //! running time split by that sample's ratio: the route's own, or the whole run's where the route

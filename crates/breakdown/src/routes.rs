@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use recording::TextId;
 use routes::{cluster, matching};
 
-/// Names the route of each line. `lines` holds name, text, and the framework's own pattern if it
-/// told one for a request with that line.
+/// Names the route of each line. `lines` holds name, text, and the framework's own pattern if
+/// reported for a request with that line.
 pub(crate) fn name(lines: &[(TextId, String, Option<&str>)]) -> Vec<(TextId, String)> {
     let patterns: HashSet<&str> = lines.iter().filter_map(|(_, _, route)| *route).collect();
     let mut named = Vec::with_capacity(lines.len());

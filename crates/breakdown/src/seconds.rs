@@ -40,7 +40,7 @@ pub struct Process {
     pub fds_limit: Option<u64>,
 }
 
-/// What happened in one second.
+/// Figures of one second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Second {
     /// Seconds from the start of the window to the start of the second.
@@ -76,11 +76,11 @@ pub struct Second {
     /// Connections waiting for a thread at the end of the second: in the kernel's queue and, where
     /// known, in the server's own.
     pub backlog: Option<u32>,
-    /// What the processes did.
+    /// Figures of the processes.
     pub processes: Vec<ProcessSecond>,
 }
 
-/// What one process did in a second.
+/// Figures of one process in a second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProcessSecond {
     /// Process id.
@@ -91,7 +91,7 @@ pub struct ProcessSecond {
     pub cpu_cores: f64,
     /// Resident memory at the end of the second, bytes.
     pub rss: u64,
-    /// The same with shared pages divided.
+    /// Resident bytes with shared pages divided.
     pub pss: Option<u64>,
     /// Threads at the end of the second.
     pub threads: u32,
@@ -101,7 +101,7 @@ pub struct ProcessSecond {
     pub ruby: Option<RubySecond>,
 }
 
-/// What Ruby did in a process in a second.
+/// Figures of Ruby in a process in a second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RubySecond {
     /// Collections.

@@ -1,6 +1,6 @@
 //! Informative source lines: frames shared by many statements are left out.
 //!
-//! The agent tells up to four frames of the app, innermost first, joined by ` < `. Where an app
+//! The agent records up to four frames of the app, innermost first, joined by ` < `. Where an app
 //! keeps its statements behind helpers (`db.rows`, `db.first`), the innermost frame is the same for
 //! all of them and names none. Such a frame is a *funnel*: [`DIGESTS_MIN`] or more distinct
 //! statements have it innermost. Leading funnels are dropped as long as another frame follows, and
@@ -12,7 +12,7 @@ use recording::{Recording, TextId};
 
 use crate::join::Request;
 
-/// Distinct statements from which a line is taken for a helper. Found by weighing: a line that
+/// Distinct statements from which a line is taken for a helper. Chosen by judgement: a line that
 /// really issues several is rare (`if` on one line, a statement put together by hand), and then its
 /// caller is named, which is wrong by one frame only.
 const DIGESTS_MIN: usize = 3;

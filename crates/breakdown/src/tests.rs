@@ -40,7 +40,8 @@ fn exchange(recording: &mut Recording, id: u64, line: &str, due: u64) -> Exchang
     }
 }
 
-/// In the app for 80 ms from 12 ms after `exchange` was sent on: no part accounts for 5 ms.
+/// Returns a record of 80 ms in the app from 12 ms after `exchange` was sent: no part accounts for
+/// 5 ms.
 fn handled(exchange: &Exchange) -> Handled {
     let start = exchange.sent + Nanos(12 * MS);
     Handled {
@@ -189,7 +190,7 @@ fn of_a_dense_load_a_part_stands_for_all() {
     recording.exchanges.extend(others.into_iter().chain([lost]));
     let breakdown = of(&recording);
     let route = &breakdown.routes[0];
-    // One of two with a number was seen, so of seven requests it is half: four, rounded.
+    // One of two with a number has a record, so of seven requests half have: four, rounded.
     assert_eq!((route.answered, route.told, route.unseen), (7, 1, 4));
     assert_eq!(route.service.len(), 7);
     close(route.balance.queue, 12.0);

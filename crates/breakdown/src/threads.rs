@@ -16,7 +16,7 @@ pub struct ThreadUse {
     pub number: usize,
     /// Requests in the window.
     pub requests: u64,
-    /// With the GVL: on a core or waiting for one.
+    /// Time with the GVL: on a core or waiting for one.
     pub cpu: Nanos,
     /// Off the GVL for whatever reason.
     pub io: Nanos,

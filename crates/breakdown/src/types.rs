@@ -1,4 +1,4 @@
-//! What a breakdown says.
+//! Breakdowns as types.
 
 use recording::{Nanos, TextId};
 
@@ -7,7 +7,7 @@ use recording::{Nanos, TextId};
 pub struct Breakdown {
     /// All measured requests together, with the route `all`.
     pub overall: RouteBalance,
-    /// By route, the one with most time in total first.
+    /// Balances by route, the one with most time in total first.
     pub routes: Vec<RouteBalance>,
     /// SQL statements and outgoing HTTP, the one with most time first.
     pub sql: Vec<SqlSummary>,
@@ -28,9 +28,8 @@ pub struct RouteBalance {
     pub unanswered: u64,
     /// Requests with failed checks.
     pub checks_failed: u64,
-    /// Answered, but never seen inside the app (a proxy answered, or the agent lost the record). In
-    /// a dense load the share of these among the answered requests with a number, of all that were
-    /// answered.
+    /// Answered requests without a record in the app (a proxy responded, or the agent dropped the
+    /// record). In a high-rate load estimated from the answered requests with a number.
     pub unseen: u64,
     /// Answered requests with a record of the app: the base of the balance's means.
     pub told: u64,
@@ -74,13 +73,13 @@ pub struct Answers {
     pub content_encoding: Option<String>,
     /// The commonest `Cache-Control`.
     pub cache_control: Option<String>,
-    /// With a `Cache-Control` or an `Expires`.
+    /// Responses with a `Cache-Control` or an `Expires`.
     pub with_cache_control: u64,
-    /// With an `ETag`.
+    /// Responses with an `ETag`.
     pub with_etag: u64,
-    /// With a `Last-Modified`.
+    /// Responses with a `Last-Modified`.
     pub with_last_modified: u64,
-    /// With a `Set-Cookie`.
+    /// Responses with a `Set-Cookie`.
     pub with_set_cookie: u64,
     /// After which the server closed the connection unasked.
     pub closed: u64,
@@ -116,17 +115,17 @@ pub struct Balance {
     pub sleep: f64,
     /// Off the GVL for anything else.
     pub other_io: f64,
-    /// With the GVL, on a core.
+    /// Time with the GVL, on a core.
     pub cpu: f64,
-    /// With the GVL, waiting for a core.
+    /// Time with the GVL, waiting for a core.
     pub cpu_wait: f64,
     /// Handler ends → last byte.
     pub respond: f64,
-    /// What the events missed; may be negative.
+    /// Time missed by the events; may be negative.
     pub unaccounted: f64,
 }
 
-/// What one statement cost the run.
+/// Cost of one statement to the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SqlSummary {
     /// The statement without literals.
@@ -139,7 +138,7 @@ pub struct SqlSummary {
     pub time_ms: f64,
     /// Time of waiting for the GVL within the statement.
     pub gvl_wait_ms: f64,
-    /// Rows returned, where the driver tells.
+    /// Rows returned, if reported by the driver.
     pub rows: u64,
     /// Routes of the statement, with executions per request of the route, most first.
     pub routes: Vec<(String, f64)>,

@@ -12,9 +12,9 @@ use words::Text;
 /// Content of a comparison for people.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// What B is compared with.
+    /// The variant compared with.
     pub a: Variant,
-    /// What is compared.
+    /// The variant compared.
     pub b: Variant,
     /// Whether both are the same on purpose, to see the noise.
     pub is_noise: bool,
@@ -30,19 +30,19 @@ pub struct Comparison {
     pub noise_floor: Option<f64>,
     /// Whether a variant differed from itself by more than chance allows.
     pub noise_claims: bool,
-    /// Why the comparison ended.
+    /// Reason for the end of the comparison.
     pub ending: Ending,
-    /// How long everything took, in seconds.
+    /// Duration of everything, in seconds.
     pub measuring_s: f64,
     /// Wall clock at the start, milliseconds since 1970.
     pub started_at_unix_ms: i64,
-    /// How hard the load was, in words.
+    /// The load, in words.
     pub load: String,
     /// Percentiles of all measured requests of each side.
     pub curve: Vec<CurvePoint>,
-    /// What each block measured.
+    /// Measurements of each block.
     pub measured: Vec<MeasuredBlock>,
-    /// What to know before the numbers are trusted, one sentence each.
+    /// Cautions about the numbers, one sentence each.
     pub notes: Vec<Text>,
     /// The finding whose remedy B is.
     pub tried: Option<Tried>,
@@ -77,11 +77,11 @@ pub struct Tried {
     pub number: u32,
     /// Title of the finding.
     pub title: Text,
-    /// What was changed.
+    /// The change made.
     pub remedy: Text,
     /// Whether the change was left in place.
     pub is_kept: bool,
-    /// What became of the finding, in a sentence.
+    /// Fate of the finding, in a sentence.
     pub afterwards: Text,
 }
 
@@ -109,19 +109,19 @@ pub struct Variant {
 pub struct Row {
     /// `rps`, `p50` … `p100`, `cpu`.
     pub metric: String,
-    /// Of A: requests a second, milliseconds from due to answered, or milliseconds of the app's CPU
-    /// for each request; geometric mean over the blocks.
+    /// Value of A: requests a second, milliseconds from due to answered, or milliseconds of the
+    /// app's CPU for each request; geometric mean over the blocks.
     pub a: f64,
-    /// Of B.
+    /// Value of B.
     pub b: f64,
-    /// What the blocks say of B/A.
+    /// Statistics of B/A over the blocks.
     pub seen: stats::comparison::Row,
 }
 
-/// How a comparison ended.
+/// End of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
-    /// What was waited for is decided.
+    /// The watched rows are decided.
     Decided,
     /// All blocks are there.
     #[default]
@@ -143,7 +143,7 @@ pub struct CurvePoint {
     pub share: f64,
     /// Time of A, milliseconds; `None` with too few requests for the quantile.
     pub a_ms: Option<f64>,
-    /// Of B.
+    /// Time of B, milliseconds.
     pub b_ms: Option<f64>,
 }
 
@@ -156,8 +156,8 @@ pub struct MeasuredBlock {
     pub a: Vec<[f64; 2]>,
     /// B's.
     pub b: Vec<[f64; 2]>,
-    /// What the watch's work took on the cores meanwhile, on average: of A's two measurements, and
-    /// of B's. `None` where it was not watched.
+    /// Mean time of the watch's work on the cores meanwhile, for each of A's two measurements, and
+    /// of B's. `None` if not watched.
     pub core_pace: [[Option<Nanos>; 2]; 2],
 }
 
@@ -172,7 +172,7 @@ impl Row {
         self.metric == "cpu"
     }
 
-    /// What is claimed of B.
+    /// Returns the claim about B.
     pub fn word(&self) -> &'static str {
         match self.seen.verdict {
             Verdict::Same => "same",
@@ -189,7 +189,7 @@ impl Row {
     }
 }
 
-/// What the comparison says of B as a whole.
+/// Conclusion about B as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Faster in some rows, slower in none.

@@ -1,4 +1,4 @@
-//! What requests did and waited for besides calls, added up by kind, name and source line.
+//! Activities and waits of requests besides calls, added up by kind, name and source line.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(crate) struct ActSum<'a> {
     pub(crate) kind: ActKind,
     /// Name of the act; empty when unnamed.
     pub(crate) what: &'a str,
-    /// Source lines, innermost first; empty when not told.
+    /// Source lines, innermost first; empty if not recorded.
     pub(crate) site: &'a str,
     pub(crate) count: u64,
     pub(crate) time_ms: f64,

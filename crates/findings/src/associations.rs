@@ -1,11 +1,11 @@
-//! How the app's models are related, and how an object mapper loads what a loop asks for one by
-//! one.
+//! Associations between the app's models, and an object mapper's way to load what a loop reads one
+//! by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use recording::Recording;
 
-/// How the agent names an association among the settings of a process.
+/// Prefix of an association among the settings of a process.
 const SETTING: &str = "association ";
 
 /// A relation of two models.

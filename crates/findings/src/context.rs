@@ -1,4 +1,4 @@
-//! What several rules need of the facts, made once.
+//! Derived facts shared by several rules, computed once.
 
 use database::Kind;
 use std::cell::OnceCell;
@@ -27,9 +27,9 @@ pub(crate) struct Context<'a> {
     demands: Demands,
     /// The run, ready to be replayed; `None` where a replay is impossible.
     pub(crate) model: Option<Replay>,
-    /// What the samples of the run's profile say of source lines; `None` without a profile.
+    /// Costs of source lines by the samples of the run's profile; `None` without a profile.
     costs: Option<Costs>,
-    /// What requests did besides calls.
+    /// Activities of requests besides calls.
     pub(crate) acts: Vec<ActSum<'a>>,
     associations: Vec<Association>,
     held_waits: Vec<HeldWait>,
@@ -106,8 +106,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What other numbers of workers or threads give by replay. `None` where this run cannot be
-    /// replayed.
+    /// Returns the gain of other numbers of workers or threads by replay; `None` if the run cannot
+    /// be replayed. `None` where this run cannot be replayed.
     pub(crate) fn gain_at(&self, change: impl FnOnce(Setup) -> Setup) -> Option<Gain> {
         let replay = self.model.as_ref()?;
         let setup = change(replay.model.recorded);
@@ -245,12 +245,12 @@ impl<'a> Context<'a> {
         self.demands.gvl_is_scarce()
     }
 
-    /// What one request of a route demands in the mean.
+    /// Returns the mean demand of one request of a route.
     pub(crate) fn request_demand(&self, route: &str) -> Demand {
         self.demands.of_request(&self.joined, route)
     }
 
-    /// What `ms` in SQL calls of a route demand; waiting for the GVL is left out of `ms`.
+    /// Returns the demand of `ms` in SQL calls of a route; waiting for the GVL is left out of `ms`.
     pub(crate) fn sql_demand(&self, route: &str, ms: f64) -> Demand {
         self.demands.of_sql(&self.joined, route, ms)
     }
@@ -290,7 +290,7 @@ impl<'a> Context<'a> {
         parts.sum()
     }
 
-    /// How the app's models are related, as far as the app reported.
+    /// Returns the associations between the app's models, as far as reported by the app.
     pub(crate) fn associations(&self) -> &[Association] {
         &self.associations
     }

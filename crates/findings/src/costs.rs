@@ -1,4 +1,4 @@
-//! What the app's source lines cost with the GVL, by the samples of the run's profile.
+//! Costs of the app's source lines with the GVL, by the samples of the run's profile.
 //!
 //! A driver's time is the lesser part of what a statement costs: an object mapper builds it, reads
 //! its result, and makes objects of the rows, all below the line that issues it. Samples there
@@ -35,12 +35,12 @@ pub(crate) struct Costs {
     waiting: Waiting,
 }
 
-/// Where the garbage collector was started: the greatest allocator starts most collections.
+/// Origin of collections: the greatest allocator starts most collections.
 #[derive(Clone, Debug, Default)]
 struct Collecting {
     weight: u64,
     samples: u32,
-    /// By the app's innermost line; collections below none count in the sums alone.
+    /// Weights by the app's innermost line; collections below no line count in the sums only.
     lines: HashMap<String, u64>,
 }
 
@@ -69,7 +69,7 @@ struct OfRoute {
     samples: u32,
     /// Waits for files and sockets, and the waits for the GVL right after.
     read: u64,
-    /// What belongs to statements, by the innermost lines of the app, such as
+    /// Weights of statements by chains of the app's lines, innermost first, such as
     /// `app/models/order.rb:12`.
     chains: HashMap<Vec<String>, Below>,
     methods: HashMap<(String, String), Hot>,
@@ -80,7 +80,7 @@ struct OfRoute {
     io: Io,
 }
 
-/// What ran below a chain of lines.
+/// Weights below a chain of lines.
 #[derive(Clone, Copy, Debug, Default)]
 struct Below {
     weight: u64,

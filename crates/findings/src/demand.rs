@@ -34,7 +34,7 @@ pub(crate) struct Demand {
 /// Milliseconds, or shares, by [`BurstKind`].
 type ByKind = [f64; BurstKind::ALL.len()];
 
-/// What a remedy should give.
+/// Estimated gain of a remedy.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Gain {
     /// Share of a request's time saved, 0 to 1.
@@ -45,7 +45,7 @@ pub(crate) struct Gain {
     pub(crate) replayed: Option<whatif::Gain>,
 }
 
-/// What everything waits for.
+/// The scarce resource all requests wait for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scarce {
     /// The GVL, held the given share of the time.
@@ -60,7 +60,7 @@ enum Scarce {
 pub(crate) struct Demands {
     scarce: Scarce,
     all: Demand,
-    /// By route, in the order of [`Joined::routes`].
+    /// Demands by route, in the order of [`Joined::routes`].
     routes: Vec<OfRoute>,
 }
 
@@ -73,7 +73,7 @@ struct OfRoute {
 }
 
 impl Demand {
-    /// So many milliseconds of one kind on one route.
+    /// Returns a demand of `ms` milliseconds of one kind on one route.
     pub(crate) fn on(route: usize, kind: BurstKind, ms: f64) -> Demand {
         let mut demand = Demand::default();
         demand.routes.entry(route).or_default()[kind as usize] = ms;
@@ -91,7 +91,7 @@ impl Demand {
         self.routes.values().flatten().sum()
     }
 
-    /// With the GVL.
+    /// Returns the milliseconds with the GVL.
     pub(crate) fn held_ms(&self) -> f64 {
         self.routes
             .values()
@@ -192,7 +192,7 @@ impl Demands {
         self.routes[route].requests
     }
 
-    /// What is gone of the recorded stretches without `saved`.
+    /// Returns the parts of the recorded stretches removed by `saved`.
     pub(crate) fn removal(&self, saved: &Demand) -> Removal {
         let mut removal = Removal::default();
         for (route, kinds) in &saved.routes {
@@ -236,7 +236,8 @@ impl Demands {
         })
     }
 
-    /// The same of calls of other services.
+    /// Returns the demand of `ms` of a route's calls of other services, split as all such calls
+    /// are.
     pub(crate) fn of_service(&self, route: usize, ms: f64) -> Demand {
         calls((route, self.routes[route].service), BurstKind::Http, ms)
     }
@@ -296,7 +297,7 @@ impl Gain {
         }
     }
 
-    /// As a replay says; an open load sets the throughput, so there the latency tells.
+    /// Returns a gain by replay; an open load sets the throughput, so there the latency counts.
     pub(crate) fn replayed(gain: whatif::Gain, is_open: bool) -> Gain {
         let p95 = |ratio: f64| text!("p95 {changed}", changed = changed(ratio));
         let (share, text) = if is_open {
@@ -369,7 +370,7 @@ fn calls((route, all): (usize, ByKind), waits: BurstKind, ms: f64) -> Demand {
     }
 }
 
-/// What a handler demanded.
+/// Returns the demand of a handler.
 fn handler(parts: &Parts) -> ByKind {
     let mut kinds = [Nanos::ZERO; BurstKind::ALL.len()];
     kinds[BurstKind::Running as usize] =

@@ -1,4 +1,4 @@
-//! What to change for a finding, to the letter.
+//! Exact changes for a finding, usable to the letter.
 
 use std::fmt;
 

@@ -2,8 +2,8 @@
 //!
 //! A rule is a pure function from [`Facts`] to findings. It never measures; it says what, why it
 //! hurts, the evidence, the remedy, whether the remedy is safe, and what it should give. A rule
-//! that is not sure keeps silent: a wrong finding costs more trust than a missing one. Its
-//! thresholds are constants that say where they come from.
+//! that is not sure is silent: a wrong finding costs more trust than a missing one. Its thresholds
+//! are constants that say where they come from.
 //!
 //! Start reading at [`all`], then any file in `rules/`. `query` reads what rules need of a digest.
 
@@ -70,7 +70,7 @@ fn place(context: &Context<'_>, finding: &Finding, cause: f64) -> (Rank, f64) {
     }
 }
 
-/// What counts before the estimated gain.
+/// Rank of a finding, before the estimated gain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Failures,

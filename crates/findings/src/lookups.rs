@@ -8,8 +8,8 @@ use crate::query::{self, Column};
 
 /// Rows per execution up to which a statement is a lookup by a key.
 const ROWS_MAX: f64 = 2.0;
-/// Cost of a row found by an index and returned, milliseconds. Found by weighing; 5 to 20 µs in the
-/// drivers.
+/// Cost of a row found by an index and returned, milliseconds. Chosen by judgement; 5 to 20 µs in
+/// the drivers.
 const ROW_MS: f64 = 0.02;
 
 /// Returns the mean time in the driver of the run's quickest statement finding a row or two by

@@ -25,7 +25,7 @@ pub(crate) struct Table {
     pub(crate) alias: String,
 }
 
-/// What picks and orders the rows of a SELECT.
+/// Conditions and order of a SELECT.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Query {
     pub(crate) tables: Vec<Table>,

@@ -4,7 +4,7 @@ use std::fmt;
 
 macro_rules! rules {
     ($($rule:ident = $name:literal,)*) => {
-        /// Which rule a finding is of.
+        /// Rule of a finding.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum RuleId {
             $(#[doc = concat!("`", $name, "`; docs/findings.md describes it.")] $rule,)*

@@ -24,7 +24,7 @@ const START: u64 = 5_000 * MS;
 /// A run of ten seconds, built request by request.
 struct Run(Recording);
 
-/// What one request does inside the app, in milliseconds.
+/// Work of one request inside the app, in milliseconds.
 #[derive(Clone, Copy, Default)]
 struct Work {
     queue: f64,
@@ -152,7 +152,7 @@ impl Run {
         self
     }
 
-    /// What the serving process says of itself.
+    /// Adds a setting reported by the serving process.
     fn set_to(self, name: &str, value: &str) -> Run {
         self.with(|recording| {
             recording.agents[0].settings.push(Setting {
@@ -192,7 +192,7 @@ impl Run {
         findings
     }
 
-    /// Checks the rules with findings.
+    /// Asserts the rules with findings, and returns the findings.
     fn check(&self, expected: &[&str]) -> Vec<Finding> {
         let findings = self.findings();
         let rules: Vec<&str> = findings.iter().map(|finding| finding.rule.name()).collect();

@@ -1,4 +1,4 @@
-//! What a finding says.
+//! Findings as types.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
@@ -7,10 +7,10 @@ use recording::Recording;
 use stacks::Profile;
 use words::Text;
 
-/// What rules may look at.
+/// Facts for rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
-    /// What was seen.
+    /// Observations behind the finding.
     pub recording: &'a Recording,
     /// The balance computed from the recording.
     pub breakdown: &'a Breakdown,
@@ -25,13 +25,13 @@ pub struct Finding {
     pub rule: RuleId,
     /// The route of the finding; empty for a finding about the whole run.
     pub route: String,
-    /// What, in one sentence of at most 160 characters.
+    /// The problem, in one sentence of at most 160 characters.
     pub title: Text,
-    /// Why the finding hurts, in one or two sentences.
+    /// The harm done, in one or two sentences.
     pub why: Text,
     /// The evidence, one line each: numbers, statement, source line.
     pub evidence: Vec<Text>,
-    /// What to do.
+    /// The remedy.
     pub remedy: Remedy,
     /// Expected effect of the remedy, such as `4% of all time: −257 ms of 1.39 s per request on GET
     /// /fetch`.
@@ -42,7 +42,7 @@ pub struct Finding {
     /// Gain of a replay of the run without the time removed by the remedy; `None` where no replay
     /// is possible.
     pub gain: Option<whatif::Gain>,
-    /// How sure the rule is.
+    /// Confidence of the rule.
     pub confidence: Confidence,
 }
 
@@ -53,10 +53,10 @@ impl Finding {
     }
 }
 
-/// What to do about a finding.
+/// A remedy for a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// In a sentence.
+    /// The remedy in a sentence.
     pub text: Text,
     /// The exact statement, command or setting, where there is one.
     pub exact: Option<Exact>,
@@ -90,7 +90,7 @@ pub enum Safety {
     None,
 }
 
-/// How sure a rule is.
+/// Confidence of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// A hint.

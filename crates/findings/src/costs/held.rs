@@ -16,7 +16,7 @@ const CONNECTION: [&str; 5] = ["with", "with_connection", "hold", "synchronize",
 const POOL: &str = "Pool";
 const SEQUEL: &str = "Sequel::Database";
 
-/// What a waiting request holds.
+/// A resource held by a waiting request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Holds {
     /// An open transaction, with the locked rows.
@@ -25,10 +25,10 @@ pub(crate) enum Holds {
     Connection,
 }
 
-/// Where a waiting request holds a transaction or a connection.
+/// A line where a waiting request holds a transaction or a connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Held {
-    /// What.
+    /// The resource.
     pub(crate) holds: Holds,
     /// The line of the app opening the transaction or taking the connection, such as
     /// `app/models/order.rb:12`.
@@ -42,7 +42,7 @@ pub(crate) struct Held {
 /// Weights of waiting samples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
-    /// By route and kind.
+    /// Weight of all waits by route and kind.
     all: BTreeMap<(usize, u8), u64>,
     held: BTreeMap<(Held, u8), u64>,
 }
@@ -51,7 +51,7 @@ pub(super) struct Waiting {
 /// kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HeldWait {
-    /// Where.
+    /// The line and the resource.
     pub(crate) held: Held,
     /// The kind of stretch.
     pub(crate) kind: BurstKind,
@@ -86,7 +86,8 @@ impl Waiting {
     }
 }
 
-/// What a stack holds, innermost first: a transaction before the transaction's connection.
+/// Returns the resource held in a stack, innermost first: a transaction before the transaction's
+/// connection.
 fn held(profile: &Profile, locations: &[Location], root: &str, route: usize) -> Option<Held> {
     let line = |location: &Location| {
         let file = own(root, &profile.frame(location.frame).file)?;

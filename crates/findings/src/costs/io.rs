@@ -23,7 +23,7 @@ const READS_OR_WRITES: [&str; 11] = [
     "OpenSSL::SSL::",
 ];
 
-/// What a line of the app causes there, in weights of samples.
+/// Weights below a line of the app.
 #[derive(Clone, Copy, Debug, Default)]
 struct Below {
     waiting: u64,

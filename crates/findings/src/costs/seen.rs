@@ -1,4 +1,4 @@
-//! What the stacks of samples say of the app's lines.
+//! Reads the stacks of samples from the point of view of the app's lines.
 
 use std::collections::{HashMap, HashSet};
 
@@ -112,7 +112,7 @@ impl<'a> Stacks<'a> {
     }
 }
 
-/// What a library does for the app's innermost line.
+/// Purpose of a library called by the app's innermost line.
 #[derive(Clone, Copy, PartialEq)]
 enum Does {
     /// Builds, issues or reads a statement.
@@ -122,7 +122,7 @@ enum Does {
     Other,
 }
 
-/// What matters of a stack.
+/// A stack reduced to the parts needed here.
 #[derive(Clone)]
 pub(super) struct Seen<'a> {
     /// The app's lines, innermost first.

@@ -1,4 +1,4 @@
-//! The app was not seen inside, or not wholly.
+//! The agent recorded nothing of the app, or only a part.
 
 use crate::rule_id::RuleId;
 use words::{Text, text};

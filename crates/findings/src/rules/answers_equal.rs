@@ -39,7 +39,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         if !equal || said > 0 || !often || is_static(&route.route) || route.body_bytes == 0.0 {
             continue;
         }
-        // The first answer to each line has to be made in any case.
+        // The first response to each line is needed in any case.
         let again = 1.0 - (answers.lines as f64 / route.requests.max(1) as f64).min(1.0);
         let saved = context
             .request_demand(&route.route)
@@ -70,7 +70,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What may be said about keeping answers.
+/// Advice on caching responses.
 struct Keeping {
     text: Text,
     exact: Option<&'static str>,
@@ -79,8 +79,8 @@ struct Keeping {
 
 /// Returns the advice on caching, with a confidence. A page equal for all users of a run may still
 /// depend on who asks or on the hour, and a public cache would then show one user's page to others.
-/// Only files by their nature are told to be kept for long; a page needs users with sessions of
-/// their own behind it to be more than a hint.
+/// Only files by their nature get a long lifetime; a page needs users with sessions of their own
+/// behind it to be more than a hint.
 fn keeping(answers: &Answers) -> Keeping {
     let cookie = match answers.with_set_cookie {
         0 => Text::default(),

@@ -34,9 +34,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     advice.into_iter().map(Finding::from).collect()
 }
 
-/// What is to be said of one setting.
+/// Advice on one setting.
 struct Advice {
-    /// What the title says.
+    /// Subject in the title.
     what: Text,
     why: Text,
     evidence: Vec<Text>,
@@ -72,7 +72,7 @@ impl From<Advice> for Finding {
 struct Writes {
     count: u64,
     time_ms: f64,
-    /// Of the handlers' time.
+    /// Share of the handlers' time.
     share: f64,
     gain: Gain,
 }
@@ -130,7 +130,7 @@ fn is_on(database: &DatabaseFacts, name: &str) -> bool {
         .any(|on| value.eq_ignore_ascii_case(on))
 }
 
-/// How much a counter grew each second.
+/// Returns the growth of a counter per second.
 fn rate(database: &DatabaseFacts, name: &str) -> f64 {
     let grown = database.growth(name).unwrap_or(0) as f64;
     grown / database.seconds().max(f64::MIN_POSITIVE)

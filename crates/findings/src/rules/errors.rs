@@ -12,7 +12,7 @@ use figures::numbers;
 
 /// Kinds shown; more would hide the rest of the page.
 const KINDS_MAX: usize = 5;
-/// Lines kept of a request and of an answer.
+/// Most lines shown of a request and of a response.
 const LINES_MAX: usize = 12;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -108,7 +108,7 @@ fn lines(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// How an answer's body begins: an app often says there what went wrong.
+/// Returns the beginning of a response's body: an app often says there what went wrong.
 fn said(response: &str) -> Text {
     let body = ["\r\n\r\n", "\n\n"]
         .into_iter()

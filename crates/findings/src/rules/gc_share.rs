@@ -23,7 +23,7 @@ const SHARE_MIN: f64 = 0.05;
 /// Smallest gain as a share of all time: where hardly anything is done, a large share is still
 /// nothing, and no comparison shows less than 2 % on most hosts.
 const GAIN_MIN: f64 = 0.02;
-/// Of the collector's time, what more room or fewer objects save. Chosen by judgement.
+/// Share of the collector's time saved by more room or fewer objects. Chosen by judgement.
 const SAVED: f64 = 0.5;
 /// Share of all collecting below one line of the app from which the line is where to begin.
 pub(crate) const SITE_MIN: f64 = 0.4;

@@ -1,7 +1,7 @@
 //! Statements waiting for the database with the GVL held: no other thread of the worker runs
 //! meanwhile.
 //!
-//! Seen with mysql2's prepared statements, whose rows are fetched without letting go
+//! Observed with mysql2's prepared statements, whose rows are fetched without letting go
 //! (`mysql_stmt_store_result`), and with SQLite while another process has the lock.
 
 use crate::rule_id::RuleId;
@@ -15,8 +15,7 @@ use crate::context::Context;
 use crate::text::{fit, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Time with the GVL in SQL per request below which only the driver's own work is measured. Below,
-/// the driver's own work is what is seen.
+/// Time with the GVL in SQL per request below which only the driver's own work is measured.
 const HELD_MIN_MS: f64 = 5.0;
 /// Share of CPU in the held time up to which a route waits, and does not work: SQLite, for one,
 /// works with the GVL held.
@@ -27,7 +26,7 @@ const WORKER_SHARE_MIN: f64 = 0.1;
 /// Requests with CPU readings needed for a route.
 const SAMPLED_MIN: usize = 3;
 
-/// What a route's requests held the GVL for in SQL.
+/// Time with the GVL held in SQL, on one route.
 struct Held<'a> {
     route: &'a str,
     requests: u64,

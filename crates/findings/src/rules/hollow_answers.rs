@@ -1,7 +1,6 @@
 //! Pages without content: nearly everything requested was answered by a redirect or a refusal.
 //!
-//! A flow that does not say what must be answered takes every status below 500, so nothing else
-//! would tell.
+//! A flow without an expected status accepts every one below 500, so nothing else would tell.
 
 use crate::rule_id::RuleId;
 use std::collections::HashMap;

@@ -124,7 +124,7 @@ fn trouble(shares: &Shares) -> Option<(Text, Text)> {
     }
 }
 
-/// From the first to the last sample in the window.
+/// Returns the shares from the first to the last sample in the window.
 pub(crate) fn shares(context: &Context<'_>) -> Option<Shares> {
     let window = context.recording.window;
     let inside: Vec<&HostSample> = context

@@ -13,17 +13,17 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Share of the route's time with the GVL from which a method is the first place to look at.
 const SHARE_MIN: f64 = 0.25;
-/// From here on the method is most of what the route does.
+/// Share of a route's time from which a method is most of the route's work.
 const SHARE_SURE: f64 = 0.5;
 /// Gain without the whole method from which a search is worth the effort.
 const GAIN_MIN: f64 = 0.1;
-/// Of the method's samples, from which the innermost method is named.
+/// Share of the method's samples from which the innermost method is named.
 const INNERMOST_MIN: f64 = 0.4;
 /// Share of a method's samples collecting garbage from which collecting is the method's main work.
 const COLLECTING_MIN: f64 = 0.5;
 /// Share of a method's samples making JSON from which JSON is the method's main work.
 const JSON_MIN: f64 = 0.5;
-/// Methods shown: what follows costs less than noise lets tell.
+/// Methods shown: the cost of further ones is below the noise.
 const SHOWN: usize = 3;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

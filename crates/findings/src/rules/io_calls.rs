@@ -81,8 +81,8 @@ fn of(context: &Context<'_>, route: usize) -> Option<Finding> {
     })
 }
 
-/// Waits off the GVL without another name in a request of the route, in the mean; more where a
-/// request has more than is recorded of one. `None` where too few requests tell.
+/// Returns the mean number of unnamed waits off the GVL in a request of the route; more where a
+/// request has more than is recorded of one. `None` with too few requests.
 fn waits(context: &Context<'_>, route: usize) -> Option<f64> {
     let requests = context.joined.requests.iter();
     let of_route = requests.filter(|request| request.route == route);

@@ -19,7 +19,7 @@ const SHARE_MIN: f64 = 0.05;
 /// Requests from which a mean says something.
 const REQUESTS_MIN: u64 = 10;
 
-/// What the threads wait for.
+/// The resource waited for by the threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
     /// A connection of a known pool.

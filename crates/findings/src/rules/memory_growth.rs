@@ -65,7 +65,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// How a process grew, bytes.
+/// Growth of a process, bytes.
 struct Growth {
     seconds: f64,
     begun: f64,

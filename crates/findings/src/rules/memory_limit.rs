@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::text::{percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Share of the limit from which one large answer or one more worker is too much.
+/// Share of the limit from which one large response or one more worker is too much.
 const SHARE_MIN: f64 = 0.9;
 
 /// A limit, and how much of the limit was used at most.
@@ -50,7 +50,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     fullest.into_iter().flatten().filter_map(finding).collect()
 }
 
-/// What differs between the two.
+/// Words for the one or the other kind of limit.
 struct Words {
     title: Text,
     why: Text,

@@ -31,7 +31,7 @@ pub(crate) const GAIN_MAX: f64 = 0.9;
 /// statement for comparison: a guess.
 const SAVED_IN_ORDER: f64 = 0.5;
 
-/// How a plan reads unwanted rows, the surest first.
+/// Way of a plan to read unwanted rows, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reads {
     /// The table from end to end.
@@ -290,7 +290,7 @@ impl Wanted<'_> {
             .collect()
     }
 
-    /// What goes when rows are found instead of searched.
+    /// Returns the demand saved by finding rows instead of searching.
     fn saved(&self, context: &Context<'_>, table: &str) -> Demand {
         self.statements
             .iter()

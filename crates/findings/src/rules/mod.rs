@@ -96,13 +96,13 @@ pub(crate) const ALL: [Rule; 40] = [
     agent_blind::find,
 ];
 
-/// What a finding about trust in the numbers says.
+/// A doubt about the numbers.
 struct Doubt {
     rule: RuleId,
     what: Text,
     why: Text,
     evidence: Vec<Text>,
-    /// What to do before the numbers can be trusted.
+    /// The remedy for trustworthy numbers.
     remedy: Text,
     confidence: Confidence,
 }

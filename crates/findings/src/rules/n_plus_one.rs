@@ -22,7 +22,7 @@ use store::Store;
 /// Executions per request from which repetition is a finding: the usual rule for production (bullet
 /// and prosopite flag 2, in development, where a false alarm costs less).
 const REPEATS_MIN: f64 = 5.0;
-/// From here on no one loops on purpose. Chosen by judgement.
+/// Executions per request from which nobody loops on purpose. Chosen by judgement.
 const REPEATS_SURE: f64 = 10.0;
 /// Requests needed with the repetition: fewer may be a retry or a cache filling up.
 const REQUESTS_MIN: u64 = 3;
@@ -154,7 +154,7 @@ fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
         .collect()
 }
 
-/// What a call's waits are recorded as.
+/// Returns the kind recorded for a call's waits.
 fn waits_as(digest: &str) -> BurstKind {
     let is_http = Store::of(digest).is_some() || digest.starts_with(slow_http::MARK);
     if is_http {
@@ -200,7 +200,7 @@ impl Repeated<'_> {
         let repeat = &self.repeat;
         let count = times(repeat.per_request());
         let each = ms(repeat.time.as_millis_f64() / repeat.count as f64);
-        // Some drivers do not tell rows, and statements that write have none.
+        // Some drivers report no rows, and statements that write have none.
         let rows = match repeat.rows {
             0 => Text::default(),
             rows => text!(", {rows} rows in all", rows = numbers::count(rows)),
@@ -238,7 +238,7 @@ impl Repeat {
         self.site = used.site;
     }
 
-    /// In all requests of the run, where only some carried a number.
+    /// Returns the counts over all requests of the run, where only some carried a number.
     fn of_all(&self, context: &Context<'_>) -> Repeat {
         let all = |count| context.joined.in_all(count);
         Repeat {
@@ -283,7 +283,7 @@ impl Repeat {
     }
 }
 
-/// What is repeated, and how many statements besides.
+/// Returns the title: the repeated statement, and how many besides.
 fn what(most: &Repeated<'_>, more: usize) -> Text {
     let room = if more == 0 { 36 } else { 26 };
     text!(

@@ -66,7 +66,7 @@ impl RowWait {
         })
     }
 
-    /// How long an execution waits in the mean, milliseconds.
+    /// Returns the mean wait of an execution, milliseconds.
     pub(crate) fn each_ms(&self) -> f64 {
         self.times.mean - self.times.quickest
     }
@@ -76,7 +76,7 @@ impl RowWait {
 struct Times {
     quickest: f64,
     mean: f64,
-    /// Whose the quickest time is.
+    /// Source of the quickest time, in words.
     whose: Text,
 }
 
@@ -199,7 +199,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
     })
 }
 
-/// What the same requests wait for besides: the lock may be held meanwhile.
+/// Returns other waits of the same requests: the lock may be held meanwhile.
 fn held_for(context: &Context<'_>, route: &str) -> Option<Text> {
     let on_route = |act: &&ActSum<'_>| {
         matches!(act.kind, ActKind::Sleep | ActKind::OtherIo | ActKind::Lock)

@@ -60,7 +60,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// What two updates of one row have in common: the table, since SET and values differ.
+/// Returns the common part of two updates of one row: the table, since SET and values differ.
 fn key(digest: &str) -> &str {
     digest.split(" SET ").next().unwrap_or(digest)
 }

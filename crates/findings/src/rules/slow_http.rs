@@ -14,7 +14,7 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 const SHARE_MIN: f64 = 0.1;
 /// Calls from which a mean says something.
 const CALLS_MIN: u64 = 20;
-/// How the agent names outgoing calls.
+/// Prefix of outgoing calls in the agent's records.
 pub(super) const MARK: &str = "HTTP ";
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -18,7 +18,7 @@ pub(crate) const SUBPROCESS: &str = "a subprocess";
 /// Share of the handlers' time from which a change is worth the effort, as for other waits.
 const SHARE_MIN: f64 = 0.1;
 
-/// What a route's programs take, in all requests.
+/// Programs started on a route, over all requests.
 #[derive(Default)]
 struct OfRoute<'a> {
     line: &'a str,

@@ -43,7 +43,7 @@ pub(crate) fn routes(context: &Context<'_>) -> BTreeSet<String> {
 
 struct Wait<'a> {
     wait: &'a HeldWait,
-    /// In one request, and in all of the route.
+    /// Milliseconds in one request, and over all of the route's.
     each_ms: f64,
     all_ms: f64,
 }
@@ -71,7 +71,7 @@ impl<'a> Wait<'a> {
     }
 }
 
-/// What waits for what is held.
+/// Requests waiting for the transaction or connection.
 struct Victims {
     demand: Demand,
     evidence: Vec<Text>,

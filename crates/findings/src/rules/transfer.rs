@@ -11,7 +11,7 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Responses below which nothing is said.
 const ANSWERS_MIN: u64 = 50;
-/// Share of answers after which the connection is closed. Puma closes some by itself when others
+/// Share of responses with the connection closed afterwards. Puma closes some by itself when others
 /// wait.
 const CLOSED_MIN: f64 = 0.9;
 /// Bytes of a body below which one packet is enough anyway.
@@ -22,10 +22,10 @@ const RESPOND_SHARE_MIN: f64 = 0.2;
 const RESPOND_MS_MIN: f64 = 0.5;
 const COMPRESS: Phrase =
     phrase!("let the proxy in front compress, at a low level; files beforehand (gzip_static)");
-/// What shows first whether the app compresses already.
+/// Advice to see whether the app compresses already.
 const OFFER: Phrase =
     phrase!("offer it in the flows (Accept-Encoding: gzip; checks see bodies decompressed)");
-/// What compression leaves of text: between a third and a tenth.
+/// Share of a text's bytes left by compression: between a third and a tenth.
 const LEFT: f64 = 0.3;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

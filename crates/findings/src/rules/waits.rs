@@ -22,8 +22,8 @@ const OTHER_SHARE_MIN: f64 = 0.1;
 /// Share of a route's time off the GVL spent computing, or waiting for a core to compute, from
 /// which computing is the cause.
 const COMPUTES_MIN: f64 = 0.5;
-/// The same where other programs take the cores: most of the rest is then waiting for one. A call
-/// that waits for something else uses next to no CPU.
+/// Value of `COMPUTES_MIN` when other programs take the cores: most of the rest is then waiting for
+/// one. A call that waits for something else uses next to no CPU.
 const COMPUTES_MIN_SHARED: f64 = 0.25;
 /// Requests from which a mean says something.
 const REQUESTS_MIN: u64 = 5;

@@ -17,7 +17,7 @@ const FETCHED_BYTES_MIN: f64 = 8.0 * 1024.0;
 const BODIES_MIN: f64 = 2.0;
 /// Columns with shorter values cost little. Chosen by judgement.
 const VALUE_BYTES_MIN: u64 = 100;
-/// What the other columns of a row come to: ids, times and names. A guess, as good as the estimate
+/// Bytes of the other columns of a row: ids, times and names. A guess, as good as the estimate
 /// needs.
 const NARROW_BYTES: f64 = 100.0;
 /// Share of the wide columns' part of a statement's time saved without the columns: finding the row
@@ -75,7 +75,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What is fetched.
+/// Wide columns fetched by a statement.
 struct Wide<'a> {
     table: &'a str,
     columns: Vec<&'a str>,

@@ -28,7 +28,7 @@ const CORE_TAKEN: f64 = 0.85;
 /// need more use for as many.
 const WAITING: f64 = 2.0;
 
-/// What a worker has no more of.
+/// The exhausted resource of a worker.
 enum Taken {
     /// The GVL, held by handlers the given share of the time.
     Gvl(f64),
@@ -38,7 +38,7 @@ enum Taken {
     Core(f64),
 }
 
-/// What more workers could give.
+/// Room for more workers.
 struct Room {
     taken: Taken,
     /// Cores used by nobody.
@@ -111,8 +111,8 @@ fn waiting(context: &Context<'_>) -> f64 {
     waited_ms / workers / window_ms.max(f64::MIN_POSITIVE)
 }
 
-/// How many times as much the same clients would be served if no request waited for a thread or for
-/// the GVL: whoever waits for nothing sends no more when there are more workers.
+/// Returns how many times as much would be served if no request waited for a thread or for the GVL:
+/// whoever waits for nothing sends no more when there are more workers.
 fn without_waiting(context: &Context<'_>) -> f64 {
     let overall = &context.breakdown.overall;
     let waits = overall.balance.queue + overall.balance.gvl_wait;

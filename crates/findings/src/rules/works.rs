@@ -20,7 +20,7 @@ struct Work {
     rule: RuleId,
     /// Names of the work's activities.
     names: &'static [&'static str],
-    /// What the title says.
+    /// Subject in the title.
     what: Phrase,
     why: Phrase,
     remedy: Phrase,
@@ -29,7 +29,7 @@ struct Work {
     confidence: Confidence,
 }
 
-/// Shares are found by weighing: templates are what most apps are for, a log is not.
+/// Shares are chosen by judgement: templates are what most apps are for, a log is not.
 const WORKS: [Work; 5] = [
     Work {
         rule: RuleId::SessionShare,
@@ -113,7 +113,7 @@ struct Spent<'c, 'a> {
     /// The costliest first.
     acts: Vec<&'c ActSum<'a>>,
     demand: Demand,
-    /// What samples say.
+    /// Sentences from samples.
     lines: Vec<Text>,
 }
 
@@ -133,8 +133,8 @@ impl<'c, 'a> Spent<'c, 'a> {
         let sampled = sampled(context, work);
         let mut routes = acts.iter().flat_map(|act| &act.routes);
         let (by_samples, by_time) = (sampled.demand.sum(), timed.sum());
-        // Objects may ask the database while they are written: samples tell that apart, times do
-        // not.
+        // Objects may ask the database while they are written: samples show the difference, times
+        // do not.
         let is_sampled = by_samples > 0.0 && routes.all(|(at, ..)| context.is_sampled(*at));
         let demand = if is_sampled || by_samples > by_time {
             sampled.demand
@@ -226,7 +226,7 @@ fn told(act: &ActSum<'_>) -> Text {
     }
 }
 
-/// Where work is asked for; a middleware's has no line of the app.
+/// Returns the line calling for the work; a middleware's has no line of the app.
 fn at(site: &str) -> Text {
     match site {
         "" => Text::default(),
@@ -234,7 +234,7 @@ fn at(site: &str) -> Text {
     }
 }
 
-/// What samples of the run say of a kind of work.
+/// Results of samples for a kind of work.
 #[derive(Default)]
 struct Sampled {
     demand: Demand,
@@ -273,7 +273,7 @@ fn variable(context: &Context<'_>, work: &Work) -> Option<Exact> {
         .then(|| Exact::variables([("RAILS_LOG_LEVEL", "warn")]))
 }
 
-/// What the log is set to.
+/// Returns the settings of the log.
 fn settings(context: &Context<'_>, work: &Work) -> Option<Text> {
     if work.rule != RuleId::Logging {
         return None;

@@ -158,7 +158,7 @@ fn a_fibers_resumer_calls_the_same_library() {
             (60, &["parse /gems/csv.rb 1010", "Enumerator#each"]),
         ],
     );
-    // Of most requests the app itself is in no sample, and what is seen of the others may be later.
+    // Most requests have no sample in the app itself, and the others' samples may be later.
     let first = run.0.handled[0].id.0;
     let of_fiber = |sample: &Sample| sample.weight == 60;
     profile

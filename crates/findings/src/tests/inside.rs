@@ -1,4 +1,4 @@
-//! What host and processes tell, and waits for other services.
+//! Rules on host and processes, and on waits for other services.
 
 use super::*;
 use crate::rule_id::RuleId;

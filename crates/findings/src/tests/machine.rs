@@ -1,4 +1,4 @@
-//! What doctor's snapshot of a run leads to.
+//! Findings from doctor's snapshot of a run.
 
 use doctor::Snapshot;
 use doctor::snapshot::{App, Factor, Group, Ruby};

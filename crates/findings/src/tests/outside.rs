@@ -1,10 +1,10 @@
-//! Rules on answers, and on what the database server says.
+//! Rules on responses, and on the database server's facts.
 
 use recording::{AnswerFacts, ColumnFacts, Counter, DatabaseFacts};
 
 use super::*;
 
-/// Heads of 40 answers, each compared between users.
+/// Heads of 40 responses, each compared between users.
 fn answering(run: Run, line: &str, kind: &str, bytes: u64, change: fn(&mut AnswerFacts)) -> Run {
     run.with(|recording| {
         let line = recording.texts.keep(line);

@@ -208,7 +208,7 @@ fn rows_that_are_read_for_nothing() {
     run(40_000).check(&[]);
 }
 
-/// What the index gives is not promised again by paging in another way.
+/// The gain of an index is not promised again for another way of paging.
 #[test]
 fn nothing_is_promised_twice() {
     let count = "SELECT COUNT(*) FROM message WHERE channel_id = ?";

@@ -8,7 +8,7 @@ use words::{Text, text};
 use super::{Reads, Wanted};
 use crate::types::{Remedy, Safety};
 
-/// What is said of how rows are read.
+/// Sentences on a plan's way to read rows.
 pub(super) struct Told {
     pub(super) how: Text,
     pub(super) read: Text,

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::query;
 use crate::types::{Remedy, Safety};
 
-/// What asks or writes once in place of `digest` again and again.
+/// Returns the remedy: reading or writing once in place of `digest` again and again.
 pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy {
     let query = query::read(digest);
     let column = query
