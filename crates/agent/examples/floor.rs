@@ -22,7 +22,7 @@ const RESUMED: u32 = 1 << 2;
 const SUSPENDED: u32 = 1 << 3;
 
 const RECORD_BYTES: usize = 128;
-/// As large as a ring of the agent.
+/// Bytes of memory per thread, as large as a ring of the agent.
 const MEMORY_BYTES: usize = 512 << 10;
 const NIL_ON_3_3: Value = 4;
 /// In `ready_at` while no request is handled.
@@ -105,7 +105,7 @@ fn symbol<T: Copy>(name: &std::ffi::CStr) -> T {
     unsafe { std::mem::transmute_copy(&address) }
 }
 
-/// `HakaruFloor.watch`: from now on events of the GVL are seen.
+/// `HakaruFloor.watch`: from now on events of the GVL are recorded.
 extern "C" fn watch(_this: Value) -> Value {
     let add: extern "C" fn(Hook, u32, *mut c_void) -> *mut c_void =
         symbol(c"rb_internal_thread_add_event_hook");
@@ -162,7 +162,7 @@ fn end(id: u64) {
 extern "C" fn on_thread(event: u32, data: *const Value, _user: *mut c_void) {
     let Some(vm) = VM.get() else { return };
     if event == READY {
-        // SAFETY: since 3.3 the event tells the thread; what is stored there is never freed.
+        // SAFETY: since 3.3 the event names the thread; what is stored there is never freed.
         let ready_at = unsafe {
             let place = (vm.specific_get)(*data, vm.storage);
             place.cast::<AtomicU64>().as_ref()

@@ -183,8 +183,8 @@ pub(crate) const fn from_fixnum(value: Value) -> Option<i64> {
     }
 }
 
-/// The bytes of a `String`, whose length Ruby code has told. Borrowed: valid while the caller holds
-/// `value`.
+/// Returns the bytes of a `String` of a length known from Ruby code. Borrowed: valid while the
+/// caller holds `value`.
 ///
 /// # Safety
 /// `value` must be a live `String` (or anything but one, which gives `None`) and `bytes` its

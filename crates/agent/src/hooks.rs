@@ -1,4 +1,4 @@
-//! What the VM tells: threads leaving and entering the GVL, garbage collection.
+//! Hooks for the VM's events: threads leaving and entering the GVL, garbage collection.
 //!
 //! These run with the scheduler's lock and the lock of the hook list held. They read a clock, touch
 //! memory that exists already, and in `RESUMED` look at the topmost frames; nothing else is
@@ -86,7 +86,8 @@ extern "C" fn on_gc(event: u32, _data: Value, _receiver: Value, _id: usize, _cla
     });
 }
 
-/// The thread has the GVL again. A long wait outside of calls is told with its source line.
+/// Handles the thread's return to the GVL. A long wait outside of calls is recorded with its source
+/// line.
 fn resumed(state: &mut ThreadState) {
     let mut waited = None;
     state.timeline.resume(monotonic_ns(), &Live, |off_ns| {
@@ -101,11 +102,11 @@ fn resumed(state: &mut ThreadState) {
     }
 }
 
-/// What a wait was for.
+/// Reason of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reason {
     part: Part,
-    /// In a word or two, such as `Mutex`.
+    /// Name of one or two words, such as `Mutex`.
     what: &'static [u8],
 }
 
@@ -114,7 +115,7 @@ const UNKNOWN: Reason = Reason {
     what: b"",
 };
 
-/// What a wait outside any call was for.
+/// Returns the reason of a wait outside any call.
 fn reason(off_ns: u64) -> Reason {
     if off_ns < LOOK_AT_NS {
         UNKNOWN
@@ -146,7 +147,7 @@ fn reason_of_long(off_ns: u64) -> Reason {
             .flatten()
             .map(|path| path.to_bytes())
     };
-    // An app may call a method of its own `wait`, and sleep in it. Methods in C tell no path,
+    // An app may call a method of its own `wait`, and sleep in it. Methods in C have no path,
     // builtin ones such as `<internal:thread_sync>`.
     let built_in = |index: usize| {
         count > index as c_int && path(index).is_none_or(|path| path.starts_with(b"<"))

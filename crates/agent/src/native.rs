@@ -1,4 +1,4 @@
-//! What `ruby/agent.rb` calls, and the start of the agent.
+//! Functions called by `ruby/agent.rb`, and the start of the agent.
 //!
 //! Every function takes and gives plain integers or strings and never raises. The module is
 //! `HakaruAgent::Native`; the Ruby file says when to call what.
@@ -32,13 +32,13 @@ const LIVE_HALF: &str = include_str!("../../../ruby/live.rb");
 const GVL_SINCE: [c_int; 2] = [3, 2];
 const RUBY_SINCE: [c_int; 2] = [3, 1];
 
-// Answers, as the Ruby half names them.
+// Return values, named as in the Ruby half.
 pub(crate) const PASS: Value = fixnum(0);
 pub(crate) const STARTED: Value = fixnum(1);
 pub(crate) const RECURSION: Value = fixnum(2);
 
-/// Defines the functions and evaluates the Ruby half. Leaves everything as it was when this is no
-/// Ruby that we know, or when nobody asked for the agent.
+/// Defines the functions and evaluates the Ruby half. Leaves everything as it was in an unknown
+/// Ruby, or without a request for the agent.
 pub(crate) fn start() {
     let Some([major, minor, _]) = ruby_version() else {
         return;
@@ -131,7 +131,7 @@ extern "C" fn now(_self: Value) -> Value {
 /// Ruby's `false`, in all versions.
 const FALSE: Value = 0;
 
-/// `wanted(env)` → something true when the request is to be noted down, or `false`.
+/// `wanted(env)` → a true value if the request is to be recorded, else `false`.
 extern "C" fn wanted(_self: Value, env: Value) -> Value {
     let wanted = |api| process::is_wanted(route::request_id(api, env));
     match guarded(true, || api().is_none_or(wanted)) {
@@ -140,7 +140,7 @@ extern "C" fn wanted(_self: Value, env: Value) -> Value {
     }
 }
 
-/// What begins with a request.
+/// Start of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begun {
     /// Nothing: the agent is off, or the thread is in a request already.
@@ -151,7 +151,7 @@ pub(crate) enum Begun {
     First,
 }
 
-/// In place of a response when the handler raised; no object.
+/// Stands for the response when the handler raised; no object.
 pub(crate) const NO_RESPONSE: Value = fixnum(0);
 
 /// The module `HakaruAgent`.
@@ -175,7 +175,7 @@ pub(crate) fn begin(api: &Api, id: u64) -> Begun {
     Begun::Started
 }
 
-/// Once a process: from now on the VM tells.
+/// Installs the hooks, once a process: from now on the VM reports events.
 #[cold]
 fn watch(api: &Api) {
     hooks::install(api);
@@ -195,8 +195,7 @@ pub(crate) fn tell_counters(api: &Api) {
     (api.rb_funcallv)(AGENT.load(Relaxed), name, 0, std::ptr::null());
 }
 
-/// Ends the calling thread's request; returns whether the counters are due. Answers whether it is
-/// time to tell the counters.
+/// Ends the calling thread's request; returns whether the counters are due.
 pub(crate) fn end(env: Value, response: Value) -> bool {
     sampler::request_ends();
     if let (Some(api), Some(state)) = (api(), thread::active()) {
@@ -330,7 +329,7 @@ extern "C" fn database(_self: Value, url: Value, bytes: Value) -> Value {
     })
 }
 
-/// `trouble(text, bytes)`.
+/// `trouble(text, bytes)`: records an error of the Ruby half.
 extern "C" fn trouble(_self: Value, text: Value, bytes: Value) -> Value {
     guarded(PASS, || {
         // SAFETY: the Ruby half passes a string with its own bytesize.

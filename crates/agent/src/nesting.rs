@@ -8,14 +8,14 @@ use crate::api::Value;
 /// Depth beyond which the original method is called and nothing recorded.
 const DEPTH_MAX: usize = 8;
 
-/// What entering a hooked method means.
+/// Result of entering a hooked method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The outermost call: to be recorded.
     Outer,
     /// A call inside another, such as `Statement#execute` inside `Database#execute`.
     Inner,
-    /// The same method on the same object again, or too deep: go to the original.
+    /// Again on the same object, or too deep: call the original method.
     Same,
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 
 /// Settings from the environment given to the app.
 pub(crate) struct Settings {
-    /// Where capture looks for rings.
+    /// Folder for rings, watched by capture.
     pub(crate) folder: PathBuf,
     /// Size of each ring.
     pub(crate) ring_bytes: usize,
@@ -46,7 +46,7 @@ struct Hot {
     armed: AtomicU32,
     /// Collections so far; what is known about a frame's address holds until the next one.
     collections: AtomicU64,
-    /// When the counters are to be told next, monotonic nanoseconds.
+    /// Time of the next report of the counters, monotonic nanoseconds.
     counters_at: AtomicU64,
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn key() -> Option<i32> {
     (key >= 0).then_some(key)
 }
 
-/// Keeps the key. Ruby hands out a ninth of eight (its check is off by one), which would overrun.
+/// Stores the key. Ruby gives out a ninth of eight (its check is off by one), which would overrun.
 pub(crate) fn set_key(key: i32) {
     const KEYS_MAX: i32 = 8;
     if key < KEYS_MAX {

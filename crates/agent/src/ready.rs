@@ -24,7 +24,7 @@ static TABLE: [Slot; SLOTS] = [const {
 pub(crate) fn note(id: u64, at: u64) {
     let slot = slot(id);
     slot.at.store(at, Relaxed);
-    // Pairs with the load in `take`: who sees the number sees its time.
+    // Pairs with the load in `take`: who reads the number reads its time.
     slot.id.store(id, Release);
 }
 

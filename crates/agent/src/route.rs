@@ -1,4 +1,4 @@
-//! What the Rack env tells: the request's number, and the framework's own name of the route.
+//! Reads the Rack env: the request's number, and the framework's own name of the route.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -93,7 +93,7 @@ fn digit(byte: u8) -> u8 {
     (byte & 0xf) + 9 * (byte >> 6)
 }
 
-/// Such as `GET /channel/:id`; `None` when the framework does not tell.
+/// Returns the route, such as `GET /channel/:id`; `None` without one from the framework.
 pub(crate) fn of<'a>(api: &Api, env: Value) -> Option<Cow<'a, [u8]>> {
     let keys = KEYS.get()?;
     if !keys.named.load(Relaxed) || !is(env, HeapType::Hash) {

@@ -5,9 +5,9 @@
 //!    Ractors), and sends it a signal.
 //! 2. The **signal handler** (`hooks`) reads that thread's stack with `rb_profile_frames` into
 //!    memory that is there already. The time since its last sample is the sample's weight, so a
-//!    long stretch without safe points counts for as long as it lasts, and methods in C are seen
-//!    while they run. Where no signal can be used, the job reads the stack at the next safe point
-//!    instead.
+//!    long stretch without safe points counts for as long as it lasts, and methods in C are
+//!    sampled while running. Where no signal can be used, the job reads the stack at the next safe
+//!    point instead.
 //! 3. **GVL events** (`hooks`) measure each wait to its end. One at least as long as the interval
 //!    is walked once, as the thread resumes inside the call it waited in; shorter ones are added
 //!    up until they are that long, which chooses each in proportion to its length.
@@ -44,7 +44,7 @@ use crate::{guarded, process};
 
 pub(crate) use hooks::{request_begins, request_ends};
 
-/// What is recorded.
+/// Subject of a sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// CPU time of running threads.
@@ -58,9 +58,9 @@ pub(crate) enum Mode {
 /// The start of a sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begin {
-    /// As Ruby starts.
+    /// At the start of Ruby.
     Now,
-    /// With the first request of a process.
+    /// At the first request of a process.
     Request,
     /// On request from outside.
     Told,
@@ -85,7 +85,7 @@ static HOOKED: AtomicBool = AtomicBool::new(false);
 /// The mode of the current sampling, and nanoseconds between two ticks.
 static MODE: AtomicI32 = AtomicI32::new(0);
 static INTERVAL: AtomicU64 = AtomicU64::new(0);
-/// What could not be kept.
+/// Observations dropped, and threads never sampled.
 static DROPPED: AtomicU64 = AtomicU64::new(0);
 static UNSEEN: AtomicU64 = AtomicU64::new(0);
 
@@ -237,7 +237,7 @@ fn start_told(api: &Api, [mode, interval, length]: [u64; 3]) {
             begin: Begin::Told,
         },
     );
-    // From the start, or the length that is told would miss what the start took.
+    // From the start, or the reported length would miss the time of the start.
     timer::end_after(length);
 }
 

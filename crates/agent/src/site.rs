@@ -1,4 +1,4 @@
-//! Which source line of the app is calling.
+//! Finds the calling source line of the app.
 //!
 //! Everything here also runs in an event hook, so it allocates nothing: frames, what is known of
 //! them and the text made from them have fixed places.
@@ -12,8 +12,8 @@ use crate::process;
 /// Deepest frame looked at: an ORM puts some forty frames between the driver and the app.
 const FRAMES_MAX: usize = 96;
 
-/// What is known about frames, by address and line. Holds until the next collection of garbage,
-/// since only that can give a frame's address to another method.
+/// Facts about frames, by address and line. Valid until the next collection of garbage, since only
+/// that can give a frame's address to another method.
 pub(crate) struct SiteCache {
     slots: Box<[Slot; SLOTS]>,
     collections: u64,
@@ -35,11 +35,11 @@ struct Slot {
     /// A frame's address, or the key of several.
     frame: Value,
     line: c_int,
-    /// For `KIND_LINE`: how near to the app; for `TEXT_LINE`: the hash of the told text.
+    /// For `KIND_LINE`: how near to the app; for `TEXT_LINE`: the hash of the recorded text.
     known: u64,
 }
 
-/// How near a file is to the app.
+/// Nearness of a file to the app.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nearness {
     /// Ruby itself, a gem, or the agent.
@@ -264,7 +264,7 @@ fn nearness_of(path: &CStr) -> Nearness {
     let path = path.to_bytes();
     let holds = |part: &&[u8]| path.windows(part.len()).any(|window| window == *part);
     let root = process::settings().map_or("", |settings| settings.app_root.as_str());
-    // Evaluated code tells the name it was given: `config.ru` is the app's, `<internal:kernel>`,
+    // Evaluated code has the name it was given: `config.ru` is the app's, `<internal:kernel>`,
     // `(eval at …)` and this agent are not.
     if !path.starts_with(b"/") {
         let anonymous = matches!(path, [] | [b'<' | b'(', ..]) || path == AGENT.as_bytes();

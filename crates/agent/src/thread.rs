@@ -21,7 +21,7 @@ use acts::Works;
 pub(crate) use acts::{ActKind, WAIT_TOLD_NS, WorkEntry};
 use texts::TextSet;
 
-/// Statements told apart in one request; more are counted without being told apart.
+/// Most distinct statements recorded in one request; further ones are only counted.
 const SQL_MAX: usize = 32;
 
 /// Most bytes of a sample of SQL: longer ones are not sent, as a cut one cannot be explained.
@@ -88,7 +88,7 @@ struct Call {
     act: Option<(ActKind, u64)>,
 }
 
-/// The dear readings, taken from the system.
+/// The expensive readings, taken from the system.
 pub(crate) struct Live;
 
 impl Costly for Live {
@@ -272,7 +272,6 @@ impl ThreadState {
     }
 
     /// Ends the request, writes a record to the ring and returns the end, monotonic nanoseconds.
-    /// Answers when.
     pub(crate) fn end(&mut self, status: u32, route: Option<&[u8]>) -> u64 {
         let now = monotonic_ns();
         self.active = false;
@@ -327,7 +326,7 @@ impl ThreadState {
         ring.count(1, timeline.events, u64::from(told.statements));
     }
 
-    /// A call begins; `digest` and `site` are hashes of texts already told.
+    /// Begins a call; `digest` and `site` are hashes of texts already sent.
     pub(crate) fn begin_call(&mut self, span: Span, digest: u64, site: u64) {
         let now = monotonic_ns();
         self.timeline.set_span(span, now, &Live);

@@ -22,7 +22,7 @@ pub(crate) enum Part {
     Running = 9,
 }
 
-/// What the thread is calling.
+/// The call around the thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Span {
     #[default]
@@ -39,11 +39,11 @@ pub(crate) trait Costly {
     fn allocated(&self) -> u64;
 }
 
-/// In `ready_at` while no request is handled: nobody asks when the thread became ready.
+/// Value of `ready_at` while no request is handled, and the time of becoming ready is not needed.
 const NOT_ASKED: u64 = u64::MAX;
 
-/// Leaves the time in a timeline's `ready_at`, unless one is there already or nobody asks. The
-/// clock is read only when its answer is wanted: threads become ready far more often between
+/// Leaves the time in a timeline's `ready_at`, unless one is there already or none is needed. The
+/// clock is read only when its value is wanted: threads become ready far more often between
 /// requests than in them.
 pub(crate) fn mark_ready(ready_at: &AtomicU64, clock: impl FnOnce() -> u64) {
     if ready_at.load(Relaxed) == 0 {
@@ -147,7 +147,7 @@ impl Timeline {
     /// The thread leaves the GVL.
     pub(crate) fn suspend(&mut self, now: u64, costly: &dyn Costly) {
         self.events += 1;
-        // Ruby 3.2 tells it twice for a native sleep.
+        // Ruby 3.2 reports it twice for a native sleep.
         if !self.suspended {
             self.close_running(now, costly);
             self.ready_at.store(0, Relaxed);
@@ -155,8 +155,8 @@ impl Timeline {
         }
     }
 
-    /// Where to leave the time when the thread could run again; from any native thread, by
-    /// [`mark_ready`].
+    /// Returns the place for the time when the thread could run again, set by any native thread
+    /// with [`mark_ready`].
     pub(crate) fn ready_at(&self) -> &'static AtomicU64 {
         self.ready_at
     }
@@ -233,7 +233,7 @@ impl Timeline {
     }
 
     /// Gives the stretch up to `now` to what the thread did with the GVL. Also after SUSPENDED
-    /// without RESUMED: Ruby 3.3 tells SUSPENDED before it sees that an interrupt is pending and
+    /// without RESUMED: Ruby 3.3 reports SUSPENDED before it finds that an interrupt is pending and
     /// runs on.
     fn close_running(&mut self, now: u64, costly: &dyn Costly) {
         self.suspended = false;
@@ -266,7 +266,8 @@ impl Timeline {
         sample.stretch_allocated = allocated;
     }
 
-    /// What passed while off the GVL belongs to other threads.
+    /// Begins a stretch with the GVL: CPU and objects so far belong to other threads or were
+    /// counted.
     fn open_stretch(&mut self, costly: &dyn Costly) {
         if self.is_sampled {
             self.sample.stretch_cpu = costly.thread_cpu_ns();
@@ -467,7 +468,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever order the VM tells events in, each instant has exactly one name.
+        /// Whatever the order of the VM's events, each instant has exactly one name.
         #[test]
         fn parts_always_add_up(steps in prop::collection::vec((0u64..50, event()), 0..400)) {
             let mut at = 0;

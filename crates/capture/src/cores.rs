@@ -1,7 +1,7 @@
 //! Speed of the busy cores, whatever runs there.
 //!
 //! A neighbour that uses the other thread of the same physical core slows whatever runs there by a
-//! third, for tenths of a second to half a minute at a time. Neither stolen time nor pressure tells
+//! third, for tenths of a second to half a minute at a time. Neither stolen time nor pressure shows
 //! that; work that is always the same does.
 
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub struct CoreWatch {
     over: Arc<AtomicBool>,
     cores: Vec<Core>,
     stat: PathBuf,
-    /// Of each core, when the pace was last taken.
+    /// Ticks of each core at the last call of `pace`.
     ticks: BTreeMap<usize, CpuTicks>,
 }
 

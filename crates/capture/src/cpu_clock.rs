@@ -1,4 +1,4 @@
-//! A process's CPU clock, which is finer than the ticks in which `/proc` tells CPU time.
+//! A process's CPU clock, which is finer than the ticks of CPU time in `/proc`.
 
 #![expect(
     unsafe_code,

@@ -21,7 +21,7 @@ use recording::{Counter, DatabaseFacts, Setting, StatementFacts, TextId, Timesta
 
 use crate::explain::{ExplainError, ExplainLimits, kind_of};
 
-/// Statements kept, the costliest first.
+/// Most statements recorded, the costliest first.
 const STATEMENTS_MAX: usize = 500;
 
 /// Watches a database from now on.
@@ -31,7 +31,7 @@ pub struct DatabaseWatch {
     thread: JoinHandle<Result<Watched, ExplainError>>,
 }
 
-/// When to read the counters, counted from the start of the watch.
+/// Times of reading the counters, from the start of the watch.
 #[derive(Clone, Copy, Debug)]
 pub struct WatchTimes {
     /// First.
@@ -40,7 +40,7 @@ pub struct WatchTimes {
     pub last: Duration,
 }
 
-/// What the server said.
+/// Facts reported by the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
     /// The facts; statements are named by text at first.

@@ -49,12 +49,12 @@ impl Default for ExplainLimits {
     }
 }
 
-/// What the database said.
+/// Plans from the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explained {
     /// Kind and version, such as `mariadb 10.11.14`; the kind alone when the version is unknown.
     pub server: String,
-    /// In the order of the candidates.
+    /// Explained statements in the order of the candidates.
     pub statements: Vec<ExplainedStatement>,
     /// Large columns of the tables in the plans.
     pub columns: Vec<ColumnFacts>,
@@ -62,7 +62,7 @@ pub struct Explained {
     pub skipped: Vec<(TextId, SkipReason)>,
 }
 
-/// Why a statement was not explained. Never holds the server's words, which may repeat literals.
+/// Reason for a statement not explained. Never holds the server's words, which may repeat literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkipReason {
     /// Not a single SELECT without locks and writes.
@@ -75,7 +75,7 @@ pub enum SkipReason {
     Limit,
 }
 
-/// Why nothing could be explained.
+/// Reason for no statement being explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExplainError {
     /// The address is of an unknown kind. The error does not repeat it, since an address may hold a
@@ -83,9 +83,9 @@ pub enum ExplainError {
     UnknownAddress,
     /// The database cannot be reached.
     Connect {
-        /// Which, without user and password.
+        /// Address without user and password.
         database: String,
-        /// What the driver said.
+        /// Error of the driver.
         reason: String,
     },
 }
@@ -153,7 +153,7 @@ struct Step {
     sorts: bool,
 }
 
-/// What the catalogue says of a table.
+/// Facts about a table from the catalogue.
 #[derive(Clone, Debug, Default)]
 struct TableFacts {
     rows: u64,
@@ -176,7 +176,7 @@ trait Server {
     fn large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, SkipReason>;
 }
 
-/// Rows whose values are measured where the server keeps no statistics.
+/// Most rows read to measure values, without statistics in the server.
 const SAMPLED_ROWS: u32 = 20;
 
 fn explain_on(
@@ -207,7 +207,7 @@ fn explain_on(
     explained
 }
 
-/// Of every table in the plans, as far as there is time.
+/// Returns the large columns of the plans' tables, as far as there is time.
 fn large_columns(server: &mut dyn Server, tables: &Tables, deadline: Instant) -> Vec<ColumnFacts> {
     let mut names: Vec<&TableName> = tables
         .iter()

@@ -22,7 +22,7 @@ const PROCESSES_MAX: usize = 256;
 pub struct HostSampler {
     proc: PathBuf,
     units: Units,
-    /// Where the control groups are.
+    /// Root of the control groups.
     cgroup: PathBuf,
     /// Port of the app, if known.
     port: Option<u16>,
@@ -30,7 +30,7 @@ pub struct HostSampler {
     known: BTreeMap<u32, Known>,
 }
 
-/// Why no sample could be taken.
+/// Reason for a missing sample.
 #[derive(Debug)]
 pub enum HostError {
     /// A file under `/proc` cannot be read.
@@ -109,8 +109,8 @@ impl HostSampler {
         self.port = Some(port);
     }
 
-    /// One sample, now. Processes that have ended are left out; the cores' pace is a
-    /// [`crate::CoreWatch`]'s to tell.
+    /// Takes one sample now. Processes that have ended are left out; the cores' pace comes from a
+    /// [`crate::CoreWatch`].
     pub fn sample(&mut self) -> Result<HostSample, HostError> {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let at = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
@@ -138,7 +138,8 @@ impl HostSampler {
         })
     }
 
-    /// Not every kernel tells, and not every container may ask.
+    /// Returns the pressure stall time; not every kernel has the file, and not every container may
+    /// read it.
     fn pressure(&self, resource: &str) -> Option<Nanos> {
         let text = fs::read_to_string(self.proc.join("pressure").join(resource)).ok()?;
         parse::pressure(&text)

@@ -22,10 +22,10 @@ impl LiveProcess {
         orders.exists().then_some(LiveProcess { orders })
     }
 
-    /// Asks for so many threads. [`LiveProcess::threads`] tells when it has them.
+    /// Requests a number of threads. [`LiveProcess::threads`] returns the number in effect.
     ///
     /// # Errors
-    /// When nobody reads orders there any more.
+    /// When the process no longer reads orders.
     pub fn ask(&self, threads: u32) -> io::Result<()> {
         // Without waiting for one who reads.
         let mut orders = OpenOptions::new()

@@ -6,7 +6,7 @@ use recording::Nanos;
 
 use crate::host::parse;
 
-/// What one process used until now.
+/// Resources used by one process until now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessUse {
     /// Process id.

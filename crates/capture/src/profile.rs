@@ -1,4 +1,4 @@
-//! Puts together what the samplers of a run's processes told.
+//! Merges the records of the samplers of a run's processes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -61,7 +61,7 @@ impl ProfileCollector {
         }
     }
 
-    /// Whether no process told anything.
+    /// Whether no process sent a record.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty() && self.totals.is_empty()
     }
@@ -117,7 +117,7 @@ impl ProfileCollector {
         }
     }
 
-    /// What all processes told is added up, but for shares, of which the largest stands for all.
+    /// Adds up the facts of all processes, but for shares, of which the largest stands for all.
     fn facts(&self) -> Vec<(String, f64)> {
         let sums = self.facts.iter().map(|(name, by_process)| {
             let values = by_process.values().copied();

@@ -61,7 +61,7 @@ pub fn step_back() {
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE);
 }
 
-/// What one poll brought.
+/// Facts from one poll.
 #[derive(Debug, Default)]
 pub struct Polled {
     /// Requests handled since the last poll.
@@ -121,7 +121,7 @@ impl Rings {
         polled
     }
 
-    /// What each Ruby process said of itself; cost is the agent's own estimate.
+    /// Returns each Ruby process's report about itself; cost is the agent's own estimate.
     pub fn processes(&self) -> Vec<AgentProcess> {
         let mut all: Vec<_> = self
             .processes
@@ -132,7 +132,7 @@ impl Rings {
         all
     }
 
-    /// What the serving processes said of the server; `None` before the first request.
+    /// Returns the server's facts from the serving processes; `None` before the first request.
     pub fn server(&self) -> Option<ServerFacts> {
         let hello = self
             .processes

@@ -1,4 +1,4 @@
-//! Where things lie in a ring file.
+//! Layout of a ring file.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 

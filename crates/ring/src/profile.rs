@@ -23,7 +23,7 @@ pub enum ProfileRecord {
         /// Frames and lines.
         locations: Vec<(u64, u32)>,
     },
-    /// What was seen.
+    /// An observation.
     Sample(SampleRecord),
     /// Counters of the sampler itself, about once a second and at the end.
     Totals(ProfileTotals),
@@ -50,7 +50,7 @@ pub struct ToldRequest {
     pub route: String,
 }
 
-/// What a thread was seen doing.
+/// Activity of a sampled thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Seen {
@@ -60,7 +60,7 @@ pub enum Seen {
     GvlWait = 1,
     /// Collecting garbage.
     Gc = 2,
-    /// Off the GVL; the stack tells for what.
+    /// Off the GVL; the stack shows for what.
     Off = 3,
     /// Allocating; the weight is objects.
     Allocating = 4,
@@ -69,7 +69,7 @@ pub enum Seen {
 /// One or several observations of the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleRecord {
-    /// Which stack.
+    /// Id of the stack.
     pub stack: u64,
     /// Doing what.
     pub seen: Seen,

@@ -22,7 +22,7 @@ pub struct Reader {
     scratch: Vec<u8>,
 }
 
-/// Why a ring cannot be read.
+/// Reason for a ring not being readable.
 #[derive(Debug)]
 pub enum ReadError {
     /// The ring is still being created by the producer; try again later.
@@ -95,7 +95,7 @@ impl Reader {
     }
 
     /// Passes every complete record to `each` as kind and payload, frees the space, and returns the
-    /// number of records. Answers how many there were.
+    /// number of records.
     ///
     /// # Errors
     /// `Corrupt` when a frame makes no sense; what was there is then skipped.

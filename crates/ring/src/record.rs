@@ -1,4 +1,4 @@
-//! What the records say, as bytes and back. All numbers are little-endian.
+//! Records as bytes and back. All numbers are little-endian.
 
 use crate::profile::ProfileRecord;
 use crate::request::{KIND_REQUEST, RequestRecord};
@@ -25,11 +25,11 @@ pub enum Record {
     Settings(Vec<(String, String)>),
     /// Ruby's counters and the server's, about once a second.
     Runtime(RuntimeRecord),
-    /// What the sampler of stacks saw.
+    /// A record of the sampler of stacks.
     Profile(ProfileRecord),
 }
 
-/// What a text is used for.
+/// Use of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
     /// A route, such as `GET /channel/:id`.
@@ -53,7 +53,7 @@ pub struct Hello {
     pub ruby: String,
     /// Such as `puma 6.6.0`.
     pub server: String,
-    /// Whether GVL events are seen.
+    /// Whether GVL events are recorded.
     pub gvl: bool,
     /// Worker processes and most threads of each, as configured; 0 when unknown.
     pub workers: u32,
@@ -77,7 +77,7 @@ pub struct RuntimeRecord {
     pub at: u64,
     /// Collections, major collections, nanoseconds spent, objects alive.
     pub gc: [u64; 4],
-    /// What the last collection was for.
+    /// Cause of the last collection.
     pub gc_cause: String,
     /// Methods compiled, bytes of code, nanoseconds spent, code thrown away; `None` without a
     /// compiler.
@@ -232,7 +232,7 @@ pub(crate) fn put(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
-/// What is left to read.
+/// Bytes left to read.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {

@@ -11,15 +11,15 @@ pub const BURSTS_MAX: usize = 96;
 /// A handled request; see `recording::Handled` for the meaning of each field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestRecord {
-    /// From the request header, 0 without one.
+    /// Number from the request header, 0 without one.
     pub id: u64,
-    /// Monotonic nanoseconds; 0 when not told.
+    /// Monotonic nanoseconds; 0 if not recorded.
     pub ready: u64,
     /// Monotonic nanoseconds.
     pub start: u64,
     /// Monotonic nanoseconds.
     pub end: u64,
-    /// Hash of the route's text, 0 when not told.
+    /// Hash of the route's text, 0 if not recorded.
     pub route: u64,
     /// HTTP status, 0 when the handler raised.
     pub status: u32,
@@ -38,22 +38,22 @@ pub struct RequestRecord {
     pub acts: Vec<ActRecord>,
 }
 
-/// What one kind of act at one source line cost the request; see `recording::Act`.
+/// Cost of one kind of activity at one source line to the request; see `recording::Act`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ActRecord {
     /// Number of the kind in `recording::ActKind`.
     pub kind: u8,
     /// Hash of the name's text, 0 without a name.
     pub what: u64,
-    /// Hash of the source line's text, 0 when not told.
+    /// Hash of the source line's text, 0 if not recorded.
     pub site: u64,
-    /// How often.
+    /// Number of times.
     pub count: u32,
     /// Nanoseconds.
     pub time: u64,
 }
 
-/// What one statement at one source line cost the request.
+/// Cost of one statement at one source line to the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SqlRecord {
     /// Hash of the digest's text.
@@ -62,7 +62,7 @@ pub struct SqlRecord {
     pub site: u64,
     /// Executions.
     pub count: u64,
-    /// Rows returned, where the driver tells.
+    /// Rows returned, if reported by the driver.
     pub rows: u64,
     /// Nanoseconds inside the calls.
     pub time: u64,
@@ -97,7 +97,7 @@ const SAMPLE: usize = 4;
 /// Numbers before the parts.
 const FIXED: usize = 7;
 
-/// What of a record is no list; the sample is there or not.
+/// Words of a record outside of lists, the optional sample included.
 const HEAD: usize = FIXED + PARTS + SAMPLE;
 
 // The last fixed number: lengths of the lists, and whether there is a sample.

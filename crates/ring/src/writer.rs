@@ -14,7 +14,7 @@ use crate::layout::{
     framed_bytes,
 };
 
-/// Where a ring is to be made.
+/// Path and size of a ring to create.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Folder watched by capture.
@@ -105,7 +105,7 @@ impl Writer {
         self.push_pieces(kind, payload, &[])
     }
 
-    /// The same for a payload in two pieces.
+    /// Appends one record with a payload in two pieces, as [`Writer::push`] does.
     pub(crate) fn push_pieces(&mut self, kind: u16, first: &[u8], second: &[u8]) -> bool {
         let length = first.len() + second.len();
         let needed = framed_bytes(length) as u64;

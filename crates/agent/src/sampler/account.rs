@@ -18,7 +18,7 @@ const EVERY: u64 = 8;
 static COST: AtomicU64 = AtomicU64::new(0);
 /// Looks so far.
 static LOOKS: AtomicU64 = AtomicU64::new(0);
-/// What one reading of the clock takes.
+/// Cost of one reading of the clock, ns.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
 /// One look, perhaps a measured one.

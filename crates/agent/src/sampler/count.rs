@@ -1,4 +1,4 @@
-//! What the Ruby half tells: exact calls of one method, and facts of the runtime at the end.
+//! Reports of the Ruby half: exact calls of one method, and facts of the runtime at the end.
 
 use ring::ProfileRecord;
 
@@ -27,8 +27,8 @@ fn told(text: Value, bytes: Value, record: fn(String) -> ProfileRecord) -> Value
     })
 }
 
-/// Has the Ruby half tell what only Ruby code can ask for. From the job, before the end of a
-/// sampling.
+/// Makes the Ruby half report the facts available to Ruby code only. From the job, before the end
+/// of a sampling.
 pub(super) fn ask_the_compiler(api: &Api) {
     let mut failed = 0;
     (api.rb_protect)(tell_facts, job::nil(), &raw mut failed);

@@ -1,4 +1,4 @@
-//! What the job works with: stacks taken from slots, and what the ring has carried already.
+//! Working memory of the job: stacks taken from slots, and the ids sent to the ring.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_int;
@@ -10,7 +10,7 @@ use ring::{ProfileRecord, Writer};
 use super::slot::{DEPTH_MAX, Entry};
 use crate::api::Value;
 
-/// What the job works with. Touched by the job alone, and read by `mark` during collections.
+/// Working memory of the job. Touched by the job alone, and read by `mark` during collections.
 pub(super) struct Desk {
     pub(super) ring: Option<Writer>,
     pub(super) started: u64,

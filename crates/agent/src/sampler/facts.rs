@@ -31,7 +31,7 @@ const STATS: [(&CStr, &str, bool); 8] = [
         false,
     ),
 ];
-/// What `GC.latest_gc_info` gives as `major_by`, and as `gc_by`.
+/// Values of `major_by` in `GC.latest_gc_info`, and of `gc_by`.
 const MAJOR_BY: [&CStr; 5] = [c"nofree", c"oldgen", c"shady", c"force", c"oldmalloc"];
 const GC_BY: [&CStr; 5] = [c"newobj", c"malloc", c"method", c"capi", c"stress"];
 const PROCESS: [&str; 7] = [
@@ -65,7 +65,7 @@ static MINORS: [AtomicU64; GC_BY.len()] = [const { AtomicU64::new(0) }; GC_BY.le
 static OF_PROCESS: [AtomicU64; PROCESS.len()] = [const { AtomicU64::new(0) }; PROCESS.len()];
 static LOOKED_AT: AtomicU64 = AtomicU64::new(0);
 
-/// Makes the symbols and asks once for what hooks will ask for: the first answer allocates. At the
+/// Makes the symbols and asks once for what hooks will ask for: the first call allocates. At the
 /// agent's start.
 pub(super) fn prepare(api: &Api) {
     let symbol = |name: &CStr| (api.rb_id2sym)((api.rb_intern)(name.as_ptr()));
@@ -138,8 +138,7 @@ pub(super) fn look_again() {
     }
 }
 
-/// Returns all facts known now, without zeros of causes and of a process not yet examined. Zeros of
-/// causes and of a process that was not looked at yet are left out.
+/// Returns all facts known now, without zeros of causes and of a process not yet examined.
 pub(super) fn lines(api: &Api) -> Vec<String> {
     let stats = STATS
         .iter()
@@ -173,7 +172,7 @@ fn stat(api: &Api, index: usize) -> Option<u64> {
     Some((api.rb_gc_stat)(key) as u64)
 }
 
-/// In the order of [`PROCESS`]; zero where `/proc` does not tell.
+/// Facts in the order of [`PROCESS`]; zero for one missing in `/proc`.
 fn process() -> [u64; PROCESS.len()] {
     let text = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
     let [mappings, bytes, pages] = code(&text("maps"));

@@ -1,4 +1,4 @@
-//! What the VM and the kernel tell the sampler: GVL events, collections, allocations, and the
+//! Events of the VM and the kernel for the sampler: GVL events, collections, allocations, and the
 //! tick's signal.
 //!
 //! All of it allocates nothing, locks nothing and calls no Ruby.
@@ -31,7 +31,7 @@ const GC_START: u32 = 0x0040_0000;
 const GC_ENTER: u32 = 0x0200_0000;
 const GC_EXIT: u32 = 0x0400_0000;
 
-/// What one GVL event costs in our hook: a clock and a few words. Found by experiment.
+/// Cost of one GVL event in the agent's hook, ns: a clock and a few words. Found by experiment.
 const EVENT_NS: u64 = 60;
 
 /// The tick's signal. By default it is ignored, so one that is on its way while a program calls
@@ -53,7 +53,7 @@ pub(super) fn prepare(api: &Api) {
     const KEYS_MAX: i32 = 8;
     if let Some(create) = api.rb_internal_thread_specific_key_create {
         let key = create();
-        // Ruby hands out a ninth of eight (its check is off by one), which would overrun.
+        // Ruby gives out a ninth of eight (its check is off by one), which would overrun.
         if key < KEYS_MAX {
             KEY.store(key, Relaxed);
         }
@@ -73,7 +73,7 @@ pub(super) fn begin(api: &Api, mode: Mode) {
     catch_signal();
     let slot = mine().or_else(|| take().inspect(|slot| own(api, slot, (api.rb_thread_current)())));
     for other in all() {
-        // What they do now is told by their next event.
+        // What they do now shows with their next event.
         let _ = other.state.compare_exchange(RUNNING, OFF, Relaxed, Relaxed);
         other.suspended_at.store(0, Relaxed);
     }
@@ -250,10 +250,10 @@ fn waited(api: &Api, slot: &Slot, [since, ready, now]: [u64; 3]) {
     look.ends();
 }
 
-/// What a wait stands for: a long one for itself. Short ones are laid end to end and cut into
-/// intervals; the one that holds a random point of an interval stands for all of it, so each is
-/// chosen in proportion to its length, in whatever order they come. `place` holds how far the
-/// present interval is filled, and its point.
+/// Returns the weight of a wait, ns: of a long one the length. Short ones are laid end to end and
+/// cut into intervals; the one that holds a random point of an interval stands for all of it, so
+/// each is chosen in proportion to its length, in whatever order they come. `place` holds how far
+/// the present interval is filled, and its point.
 fn due_weight(place: &AtomicU64, length: u64, interval: u64, entropy: u64) -> u64 {
     if length >= interval {
         return length;
@@ -456,7 +456,7 @@ pub(super) fn signal(slot: &'static Slot) {
         value: slot,
         _rest: [0; 12],
     };
-    // SAFETY: a valid structure; a thread that has ended is told by an error that does not matter.
+    // SAFETY: a valid structure; a thread that has ended gives an error that does not matter.
     let failed = unsafe {
         libc::syscall(
             libc::SYS_rt_tgsigqueueinfo,

@@ -407,7 +407,7 @@ pub(super) fn nil() -> Value {
     NIL.load(Relaxed)
 }
 
-/// Tells what somebody else has found, who may be in another Ractor.
+/// Sends a record of another thread, possibly of another Ractor.
 pub(super) fn tell_record(record: &ProfileRecord) {
     if RUNNING_NOW.swap(true, SeqCst) {
         return;

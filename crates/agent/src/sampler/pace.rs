@@ -1,4 +1,4 @@
-//! When ticks fall, and how far apart. Pure: time and cost are handed in.
+//! Times of ticks, and the interval in between. Pure: time and cost are handed in.
 
 /// The sampler's share of a core, at most.
 pub(super) const BUDGET: f64 = 0.01;
@@ -79,20 +79,20 @@ impl Review {
         now.saturating_sub(self.at) >= least.max(TICKS_MIN * interval)
     }
 
-    /// What costs, but not because of ticks, and must be paid back all the same.
+    /// Adds a cost without a relation to ticks, to be paid back all the same.
     pub(super) fn excuse(&mut self, nanos: u64) {
         self.cost += nanos;
         self.debt += nanos as f64;
     }
 
-    /// Looks at the cost since the start. Answers the interval to go on with when the present one
-    /// costs too much, or less than it may.
+    /// Compares the cost since the start with the budget; returns a new interval, ns, when the
+    /// present one costs too much, or less than allowed.
     pub(super) fn look(&mut self, now: u64, cost: u64, interval: u64) -> Option<u64> {
         /// A part of the budget is left for what comes unforeseen.
         const AIM: f64 = 0.9;
         /// Debts are paid back within so many nanoseconds.
         const REPAID_IN: f64 = 2e9;
-        /// Of the budget, however deep in debt.
+        /// Share of the budget left for ticks, however deep in debt.
         const AT_LEAST: f64 = 0.2;
         /// A smaller change is not worth one.
         const ROOM: f64 = 0.75;

@@ -78,7 +78,7 @@ pub(crate) struct Shelf {
     pub(crate) count: usize,
 }
 
-/// What was seen with one stack.
+/// An observation with one stack.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) start: usize,
@@ -92,7 +92,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Something seen; the stack comes with [`Slot::note`].
+    /// Creates an observation; [`Slot::note`] adds the stack.
     pub(crate) fn of(seen: Seen, weight: u64, at: u64) -> Entry {
         Entry {
             start: 0,
@@ -205,7 +205,7 @@ impl Slot {
         self.signalled.store(false, Relaxed);
     }
 
-    /// After `fork`, on the child's only thread: whoever held the shelf is gone.
+    /// Frees the slot after `fork`, on the child's only thread: the shelf's holder is gone.
     pub(crate) fn unlock_after_fork(&self) {
         // SAFETY: there is one thread, and it is not in here.
         unsafe {
@@ -234,13 +234,13 @@ impl Slot {
             .unwrap_or(false)
     }
 
-    /// Adds what was seen at the same moment as the entry before.
+    /// Adds an observation of the same moment as the entry before.
     pub(crate) fn note_same(&self, entry: Entry) -> bool {
         self.with_shelf(|shelf| shelf.add_same(entry))
             .unwrap_or(false)
     }
 
-    /// Whether the shelf should be emptied soon. Read without `busy`: an old answer is good enough.
+    /// Whether the shelf should be emptied soon. Read without `busy`: an old value is good enough.
     pub(crate) fn is_filling(&self) -> bool {
         // SAFETY: plain words that are only compared.
         unsafe {

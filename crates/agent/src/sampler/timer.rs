@@ -62,7 +62,7 @@ pub(super) fn stop() {
     }
 }
 
-/// In a forked child, which has no timer.
+/// Resets the state in a forked child without a timer.
 pub(super) fn forget() {
     EPOCH.fetch_add(1, SeqCst);
     TICKING.store(false, SeqCst);
@@ -142,7 +142,7 @@ fn slower_or_faster(review: &mut Review, now: u64, interval: u64) -> Option<u64>
     (mode() != Mode::Alloc).then_some(change)
 }
 
-/// Gives `passed` nanoseconds to each running thread. Answers whether the job is wanted at once.
+/// Gives `passed` nanoseconds to each running thread; returns whether the job is wanted at once.
 fn tick(passed: u64) -> bool {
     let mut wants_job = false;
     let sampled = mode() != Mode::Alloc;

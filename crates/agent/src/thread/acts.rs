@@ -1,6 +1,6 @@
 //! Activities and waits of a request besides calls: waits by source line, named work, connections
-//! and prepared statements. At most [`ACTS_MAX`] are told apart; none of it is in the way of a
-//! request without.
+//! and prepared statements. At most [`ACTS_MAX`] are distinguished; none of it costs a request
+//! without.
 
 use ring::{ActRecord, TextKind};
 
@@ -9,7 +9,7 @@ use crate::api::{Api, Value};
 use crate::clock::monotonic_ns;
 use crate::timeline::Part;
 
-/// Acts told apart in one request.
+/// Most distinct activities recorded in one request.
 pub(super) const ACTS_MAX: usize = 16;
 
 /// Shortest wait recorded with a source line, ns: shorter ones count in the request's parts only,
@@ -20,7 +20,7 @@ pub(crate) const WAIT_TOLD_NS: u64 = 1_000_000;
 /// work.
 const LINE_TOLD_NS: u64 = 20_000;
 
-/// Levels of nested work told apart; deeper work counts as the surrounding one.
+/// Levels of nested work recorded; deeper work counts as the surrounding one.
 const WORKS_MAX: usize = 8;
 
 /// Kinds of acts, numbered as in `recording::ActKind`.
@@ -35,14 +35,14 @@ pub(crate) enum ActKind {
     Close = 6,
 }
 
-/// What entering work means.
+/// Result of beginning named work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WorkEntry {
     /// To be recorded: [`ThreadState::end_work`] must follow.
     Counted,
     /// Not to be recorded.
     Passed,
-    /// The same method on the same object again: go to the original.
+    /// Again on the same object: call the original method.
     Same,
 }
 
@@ -59,7 +59,7 @@ struct Work {
     code: i64,
     receiver: Value,
     start: u64,
-    /// What of the time since the request began is not work, at the start.
+    /// Nanoseconds since the request's begin not counted as work, as of the start.
     away: u64,
     /// Nanoseconds of other work within.
     inner: u64,

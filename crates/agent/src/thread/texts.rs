@@ -1,4 +1,4 @@
-//! Which texts a ring has carried already.
+//! Set of the texts already in a ring.
 
 /// Hashes of texts already in the ring. Emptied when three quarters full, which costs no more than
 /// sending some texts again.

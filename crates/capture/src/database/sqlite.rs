@@ -1,4 +1,4 @@
-//! SQLite: what a second connection can tell of the file. `synchronous` and `busy_timeout` belong
+//! SQLite: facts about the file from a second connection. `synchronous` and `busy_timeout` belong
 //! to the app's own connections; where the app sets them by a statement, the recording has that
 //! statement.
 

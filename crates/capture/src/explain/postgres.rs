@@ -260,7 +260,7 @@ fn step(node: &Value) -> Option<Step> {
         _ => Access::Other,
     };
     let rows = match access {
-        // The plan tells the rows that come out, not those that are read.
+        // The plan has the rows returned, not the rows read.
         Access::FullScan => None,
         _ => node
             .get("Plan Rows")

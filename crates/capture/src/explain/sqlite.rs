@@ -169,7 +169,7 @@ impl Sqlite {
             name: name.to_owned(),
             columns: columns
                 .into_iter()
-                // SQLite does not tell an indexed expression's text.
+                // SQLite does not report an indexed expression's text.
                 .map(|column| column.unwrap_or_else(|| "(expression)".to_owned()))
                 .collect(),
         })

@@ -118,7 +118,8 @@ impl<'a> Statement<'a> {
             .any(|token| token.kind == Kind::Placeholder)
     }
 
-    /// With a constant for every placeholder; the module `explain` says which and why.
+    /// Returns the statement with a constant for every placeholder; the module `explain` says which
+    /// and why.
     pub(super) fn with_constants(&self) -> String {
         let mut text = String::with_capacity(self.sql.len() + 16);
         let mut written = 0;
@@ -296,8 +297,8 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
         .position(|window| window == wanted)
 }
 
-/// Where a quoted text ends. A doubled quote belongs to it. A backslash before a quote reads
-/// differently in different dialects, so such a text is refused.
+/// Returns the end of a quoted text. A doubled quote belongs to it. A backslash before a quote
+/// reads differently in different dialects, so such a text is refused.
 fn quoted_end(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
     let mut at = start + 1;
     loop {

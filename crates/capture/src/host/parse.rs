@@ -11,7 +11,7 @@ pub(crate) struct CpuTicks {
     pub(crate) idle_ticks: u64,
 }
 
-/// What `/proc/<pid>/stat` says.
+/// Fields of `/proc/<pid>/stat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessStat {
     pub(crate) name: String,

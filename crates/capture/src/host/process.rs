@@ -1,4 +1,4 @@
-//! What is dearer to know of a process, or may be forbidden.
+//! Facts about a process with a high cost, or with restricted access.
 
 use std::fs;
 use std::path::Path;
