@@ -63,7 +63,7 @@ impl Area {
     }
 }
 
-/// How grave a verdict is.
+/// Severity of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Worth knowing; costs little or nothing now.
@@ -94,7 +94,7 @@ impl Level {
     }
 }
 
-/// What stands behind a verdict.
+/// Basis of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sure {
     /// Cost measured on the same machine.
@@ -125,7 +125,7 @@ impl Sure {
     }
 }
 
-/// What the change needs.
+/// Requirement of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Nothing but the permission.
@@ -160,7 +160,7 @@ impl Needs {
     }
 }
 
-/// What the change gives up.
+/// Protection given up by a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Safety {
     /// Nothing.
@@ -191,7 +191,7 @@ impl Safety {
     }
 }
 
-/// What a finding costs here.
+/// Cost of a finding on the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cost {
     /// No cost was measured.
@@ -204,7 +204,7 @@ pub enum Cost {
     Each {
         /// Nanoseconds an event.
         ns: f64,
-        /// What the event is.
+        /// Name of the event.
         event: Phrase,
     },
 }
@@ -241,12 +241,12 @@ impl Cost {
     }
 }
 
-/// What a check found.
+/// A finding of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// How grave.
+    /// Severity.
     pub level: Level,
-    /// Of several things of one kind, such as database servers, which.
+    /// Subject among several of a kind, such as database servers.
     pub on: Option<String>,
     /// The facts, as `name = value` or one short line each.
     pub evidence: Vec<Text>,
@@ -254,11 +254,11 @@ pub struct Found {
     pub cost: Cost,
     /// The exact change: commands and lines of configuration.
     pub change: Vec<Text>,
-    /// How the change is taken back.
+    /// Steps to undo the change.
     pub undo: Vec<Text>,
-    /// What the change needs.
+    /// Requirement of the change.
     pub needs: Needs,
-    /// What the change gives up.
+    /// Protection given up by the change.
     pub safety: Safety,
     /// Basis of the finding.
     pub sure: Sure,
@@ -285,7 +285,7 @@ impl Found {
         self
     }
 
-    /// With one more piece of evidence.
+    /// Adds one more piece of evidence.
     pub fn evidence(mut self, evidence: impl Into<Text>) -> Found {
         self.evidence.push(evidence.into());
         self
@@ -310,13 +310,13 @@ impl Found {
         self
     }
 
-    /// With what the change needs.
+    /// Sets the requirement of the change.
     pub fn needs(mut self, needs: Needs) -> Found {
         self.needs = needs;
         self
     }
 
-    /// With what the change gives up.
+    /// Sets the protection given up by the change.
     pub fn safety(mut self, safety: Safety) -> Found {
         self.safety = safety;
         self
@@ -346,7 +346,7 @@ pub struct Check {
     pub look: Look,
 }
 
-/// How a check looks at a snapshot. Neither form does I/O.
+/// Form of a check. Neither form does I/O.
 #[derive(Clone, Copy, Debug)]
 pub enum Look {
     /// At the whole.

@@ -8,14 +8,14 @@ use crate::check::{Area, Verdict};
 use crate::diagnose;
 use crate::snapshot::Snapshot;
 
-/// What differs.
+/// Differences between two machines.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// Measured figures, the greatest difference first.
     pub figures: Vec<Figure>,
-    /// What was found on the first only.
+    /// Findings on the first machine only.
     pub only_here: Vec<Verdict>,
-    /// What was found on the second only.
+    /// Findings on the second machine only.
     pub only_there: Vec<Verdict>,
     /// Settings and other facts with a difference.
     pub facts: Vec<Fact>,

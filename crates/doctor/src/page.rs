@@ -12,14 +12,14 @@ use words::{Text, text};
 use crate::check::Verdict;
 use crate::snapshot::Snapshot;
 
-/// What is shown.
+/// Contents of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     /// The facts.
     pub snapshot: &'a Snapshot,
     /// The findings.
     pub verdicts: &'a [Verdict],
-    /// How many checks looked.
+    /// Number of checks made.
     pub checks: usize,
     /// Duration of the diagnosis.
     pub seconds: f64,
@@ -86,7 +86,7 @@ fn measured(snapshot: &Snapshot) -> Vec<(Text, String)> {
         .collect()
 }
 
-/// What was looked at, in one line each.
+/// Returns the subjects examined, in one line each.
 fn subjects(snapshot: &Snapshot) -> Vec<String> {
     let machine = &snapshot.machine;
     let mut lines = Vec::new();

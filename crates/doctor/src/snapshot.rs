@@ -23,19 +23,19 @@ pub struct Snapshot {
     pub app: Option<App>,
     /// Databases of the app.
     pub databases: Vec<Database>,
-    /// What was measured.
+    /// Measurements.
     pub measures: Measures,
-    /// What could not be read or measured.
+    /// Facts not readable or measurable.
     pub unseen: Vec<Unseen>,
 }
 
 impl Snapshot {
-    /// As JSON, for a recording.
+    /// Returns the snapshot as JSON, for a recording.
     pub fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Of such a text; `None` where there is none, or of another make.
+    /// Reads a snapshot from JSON; `None` for an empty text, or another version's.
     pub fn of_json(text: &str) -> Option<Snapshot> {
         serde_json::from_str(text).ok()
     }
@@ -45,9 +45,9 @@ impl Snapshot {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Unseen {
-    /// What.
+    /// The missing fact.
     pub what: String,
-    /// Why not.
+    /// The reason.
     pub why: String,
 }
 
@@ -185,11 +185,11 @@ pub struct Disk {
     pub device: Option<String>,
     /// I/O scheduler in use.
     pub scheduler: Option<String>,
-    /// What the kernel says of rotation, which virtual disks often say falsely.
+    /// Rotation by the kernel's word, often false of virtual disks.
     pub rotational: Option<bool>,
     /// Size.
     pub total_bytes: Option<u64>,
-    /// What an ordinary user may still write.
+    /// Bytes free for an ordinary user.
     pub free_bytes: Option<u64>,
     /// Share of file numbers in use, 0 to 1.
     pub inodes_used_share: Option<f64>,
@@ -281,7 +281,7 @@ pub struct Database {
     pub disk: Option<DiskCosts>,
 }
 
-/// What one disk costs, nanoseconds each; `None` is not measured.
+/// Costs of one disk, nanoseconds each; `None` is not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DiskCosts {
@@ -354,16 +354,15 @@ pub struct Factor {
     pub pairs: u32,
 }
 
-/// What was measured; `None` is not measured.
+/// Measurements; `None` is not measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Measures {
     /// An interpreter-like loop with mitigations switched on by `prctl`, against the same without.
     pub mitigated: Option<Factor>,
-    /// The same loop under a seccomp filter without `SPEC_ALLOW`, against the same without.
+    /// The loop under a seccomp filter without `SPEC_ALLOW`, against the same without.
     pub filtered: Option<Factor>,
-    /// The same `while` loop of the app's Ruby with mitigations switched on, against the same
-    /// without.
+    /// A `while` loop of the app's Ruby with mitigations switched on, against the same without.
     pub ruby_mitigated: Option<Factor>,
     /// One turn of Ruby's `while` loop.
     pub ruby_turn_ns: Option<f64>,
@@ -371,11 +370,11 @@ pub struct Measures {
     pub clock_ns: Option<f64>,
     /// The smallest system call.
     pub syscall_ns: Option<f64>,
-    /// What the filter adds to a system call.
+    /// Time added to a system call by the filter.
     pub filter_syscall_ns: Option<f64>,
     /// A round trip between two threads over a pipe, two context switches.
     pub switch_ns: Option<f64>,
-    /// How much later than asked a sleep of 1 ms ends, the median.
+    /// Lateness of the end of a sleep of 1 ms, the median.
     pub wake_ns: Option<f64>,
     /// A round trip over TCP on loopback.
     pub loopback_ns: Option<f64>,
@@ -404,7 +403,7 @@ pub struct Measures {
     pub noise: Option<Noise>,
 }
 
-/// What a busy loop lost to others.
+/// Losses of a busy loop to others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Noise {

@@ -51,7 +51,7 @@ struct Costs {
 }
 
 impl<'a> Document<'a> {
-    /// Of what was found in a snapshot in so many seconds.
+    /// Makes the document of a snapshot's verdicts, after `seconds` of diagnosis.
     pub fn new(snapshot: &'a Snapshot, verdicts: &[Verdict], seconds: f64) -> Document<'a> {
         Document {
             format: FORMAT,

@@ -17,7 +17,7 @@ pub(crate) use ruby::{output as command_output, program as ruby_program};
 use doctor::Area;
 use doctor::snapshot::{Snapshot, Unseen};
 
-/// What to look at.
+/// Subjects of a reading.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The app's folder.
@@ -103,7 +103,7 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(rest).map(str::trim)
 }
 
-/// How many numbers a list such as `0-3,8` has.
+/// Returns the count of numbers in a list such as `0-3,8`.
 fn count_of_list(list: &str) -> Option<u32> {
     let mut count = 0;
     for part in list.trim().split(',').filter(|part| !part.is_empty()) {

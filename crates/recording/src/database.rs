@@ -1,11 +1,11 @@
-//! What a database server says of itself, at the start and at the end of the measured window.
+//! Facts reported by a database server, at the start and at the end of the measured window.
 
 use crate::{TextId, Timestamp};
 
 /// Settings, counters and statement counters of the app's database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseFacts {
-    /// When the counters were read first.
+    /// Time of the first reading of the counters.
     pub start: Timestamp,
     /// Time of the last reading; equal to `start` when the reading failed.
     pub end: Timestamp,
@@ -14,11 +14,11 @@ pub struct DatabaseFacts {
     pub settings: Vec<Setting>,
     /// Cumulative counters at both instants.
     pub counters: Vec<Counter>,
-    /// What each statement cost the server between both instants, the one with most time first.
+    /// Cost of each statement to the server between both instants, the one with most time first.
     pub statements: Vec<StatementFacts>,
     /// Large columns of the tables read by the costliest statements.
     pub columns: Vec<ColumnFacts>,
-    /// What could not be read, and why, a sentence each without a full stop.
+    /// Facts not readable, and why, a sentence each without a full stop.
     pub notes: Vec<String>,
 }
 

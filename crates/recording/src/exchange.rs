@@ -2,7 +2,7 @@
 
 use crate::{RequestId, TextId, Timestamp};
 
-/// One HTTP exchange. Latency counts from `due`; sent-to-answered time is kept beside it.
+/// One HTTP exchange. Latency counts from `due`; sent-to-answered time is stored beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// Id shared with the app's view of the request.
@@ -15,19 +15,19 @@ pub struct Exchange {
     pub answered: Timestamp,
     /// Method and path without the query, such as `GET /channel/12`.
     pub line: TextId,
-    /// Where in the scenario: flow in the high 16 bits, entry in the low 16.
+    /// Step of the scenario: flow in the high 16 bits, entry in the low 16.
     pub step: u32,
-    /// Which connection, counted from zero.
+    /// Number of the connection, from zero.
     pub connection: u32,
-    /// HTTP status, 0 when there was no answer.
+    /// HTTP status, 0 without a response.
     pub status: u16,
     /// Outcome of the exchange.
     pub outcome: Outcome,
-    /// Bytes of the answer's body.
+    /// Bytes of the response's body.
     pub body_bytes: u64,
 }
 
-/// How a request ended.
+/// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Outcome {
@@ -39,11 +39,11 @@ pub enum Outcome {
     ServerError = 2,
     /// No connection could be made.
     ConnectFailed = 3,
-    /// The connection was closed or reset before the answer was complete.
+    /// The connection was closed or reset before the response was complete.
     Disconnected = 4,
-    /// The answer took longer than the limit.
+    /// The response took longer than the limit.
     TimedOut = 5,
-    /// The answer was not HTTP, or broke a limit.
+    /// The response was not HTTP, or broke a limit.
     BadAnswer = 6,
     /// No response by the end of the run. `answered` holds the end of the run, so the latency is a
     /// lower bound.
@@ -63,7 +63,7 @@ impl Outcome {
         Outcome::Unanswered,
     ];
 
-    /// Whether a complete HTTP answer arrived.
+    /// Whether a complete HTTP response arrived.
     pub fn was_answered(self) -> bool {
         matches!(
             self,
@@ -71,7 +71,7 @@ impl Outcome {
         )
     }
 
-    /// In words, for people and JSON.
+    /// Returns the outcome in words, for people and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Ok => "ok",
@@ -95,11 +95,11 @@ pub struct Failure {
     pub line: TextId,
     /// The `.hurl` file and line of the entry, such as `flows/read.hurl:12`.
     pub place: String,
-    /// What was expected and what came, one sentence.
+    /// Expectation and result, one sentence.
     pub reason: String,
     /// Head of the request as sent, secrets such as cookies and passwords taken out.
     pub request: String,
-    /// Head and first bytes of the answer; empty when there was none.
+    /// Head and first bytes of the response; empty without one.
     pub response: String,
     /// Number of exchanges with the failure.
     pub count: u64,

@@ -1,14 +1,14 @@
 //! Recordings as bytes: chunks written while a run goes on, and a summary written at the end.
 //!
 //! Every piece stands alone: magic `HKRC`, version (u16, little endian), kind (one byte), then a
-//! zlib stream, whose checksum tells damage from data. Inside, long lists are columns of
-//! variable-length integers, so that equal neighbours become small numbers and compress well;
-//! summary facts, which are few, are rows. Readers of a later version upgrade the older ones;
-//! `fixtures/` keeps one of each.
+//! zlib stream, whose checksum reveals damage. Inside, long lists are columns of variable-length
+//! integers, so that equal neighbours become small numbers and compress well; summary facts, which
+//! are few, are rows. Readers of a later version upgrade the older ones; `fixtures/` keeps one of
+//! each.
 //!
-//! Version 2 added the summary's answers and database; version 3 the chunk's runtime samples and
-//! acts, and much to the samples of host and processes; version 4 the server's threads and queue to
-//! the runtime samples.
+//! Version 2 added the summary's response heads and database; version 3 the chunk's runtime samples
+//! and acts, and much to the samples of host and processes; version 4 the server's threads and
+//! queue to the runtime samples.
 
 mod columns;
 mod records;
@@ -55,13 +55,13 @@ pub struct Chunk {
 /// Facts of a run besides the chunks; complete only at the end of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// What was run, and how.
+    /// Subject and conditions of the run.
     pub meta: Meta,
     /// The measured part; empty while unknown.
     pub window: Window,
-    /// What the agents reported.
+    /// Facts reported by the agents.
     pub agents: Vec<AgentProcess>,
-    /// What the load generator reports about itself.
+    /// Facts about the load generator.
     pub generator: Generator,
     /// The database's own plans.
     pub explained: Vec<ExplainedStatement>,
@@ -69,17 +69,17 @@ pub struct Summary {
     pub failures: Vec<Failure>,
     /// Points by the scenario's rule.
     pub score: Option<Score>,
-    /// What went wrong in measuring.
+    /// Errors in measuring.
     pub troubles: Vec<Trouble>,
-    /// What the heads of the answers said. Since version 2.
+    /// Facts from the heads of the responses. Since version 2.
     pub answers: Vec<AnswerFacts>,
-    /// What the database server said of itself. Since version 2.
+    /// Facts reported by the database server. Since version 2.
     pub database: Option<DatabaseFacts>,
-    /// What `hakaru doctor` reads, as JSON. Since version 8.
+    /// Snapshot for `hakaru doctor`, as JSON. Since version 8.
     pub machine: String,
 }
 
-/// Why bytes are no piece of a recording.
+/// Reason for bytes not being a piece of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormatError {
     /// The bytes do not begin with the magic.
@@ -129,14 +129,14 @@ impl Chunk {
             && self.runtime.is_empty()
     }
 
-    /// As bytes.
+    /// Returns the chunk as bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         columns::put_chunk(&mut writer, self);
         seal(Kind::Chunk, &writer.bytes)
     }
 
-    /// From bytes, any bytes.
+    /// Reads a chunk from any bytes.
     pub fn decode(bytes: &[u8]) -> Result<Chunk, FormatError> {
         let (version, payload) = open(Kind::Chunk, bytes)?;
         let mut reader = Reader::new(version, &payload);
@@ -180,14 +180,14 @@ impl Summary {
             .collect()
     }
 
-    /// As bytes.
+    /// Returns the summary as bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         self.put(&mut writer);
         seal(Kind::Summary, &writer.bytes)
     }
 
-    /// From bytes, any bytes.
+    /// Reads a summary from any bytes.
     pub fn decode(bytes: &[u8]) -> Result<Summary, FormatError> {
         let (version, payload) = open(Kind::Summary, bytes)?;
         let mut reader = Reader::new(version, &payload);

@@ -11,17 +11,17 @@ pub struct Handled {
     pub pid: u32,
     /// Native thread id of the handler.
     pub tid: u32,
-    /// When Puma had the whole request, where Puma tells.
+    /// Time of the complete request in Puma, if reported by Puma.
     pub ready: Option<Timestamp>,
-    /// When the handler started.
+    /// Start of the handler.
     pub start: Timestamp,
-    /// When the handler ended.
+    /// End of the handler.
     pub end: Timestamp,
     /// The framework's own pattern, such as `GET /channel/:id`; `NONE` when unknown.
     pub route: TextId,
     /// HTTP status returned by the handler, 0 after an exception.
     pub status: u16,
-    /// Where the time went.
+    /// Time of the handler by part.
     pub parts: Parts,
     /// Thread CPU time, on a uniform sample of requests.
     pub cpu: Option<CpuSample>,
@@ -60,7 +60,7 @@ pub struct Parts {
     pub sleep: Nanos,
     /// Off the GVL for anything else.
     pub other_io: Nanos,
-    /// With the GVL, in none of the above: CPU and waiting for a core.
+    /// Time with the GVL outside of the other parts: CPU and waiting for a core.
     pub running: Nanos,
 }
 
@@ -75,7 +75,7 @@ pub struct CpuSample {
     pub total_cpu: Nanos,
 }
 
-/// What one statement at one source line cost one request.
+/// Cost of one statement at one source line to one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SqlUse {
     /// The statement without literals; for outgoing HTTP `HTTP GET host`.
@@ -85,7 +85,7 @@ pub struct SqlUse {
     pub site: TextId,
     /// Number of calls in the request.
     pub count: u32,
-    /// Rows returned, where the driver tells.
+    /// Rows returned, if reported by the driver.
     pub rows: u64,
     /// Time inside the calls: with the GVL, off the GVL, and waiting for the GVL.
     pub time: Nanos,
@@ -97,7 +97,7 @@ pub struct SqlUse {
 /// It changes nothing in [`Parts`]: there its time has the names it has anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Act {
-    /// What kind.
+    /// Kind of the activity.
     pub kind: ActKind,
     /// Name of the act, such as `JSON.generate` or `Mysql2::Client`; for waits the object waited
     /// for, such as `Mutex`, where known.
@@ -152,11 +152,11 @@ pub const BURSTS_MAX: usize = 96;
 pub struct Burst {
     /// Kind of the burst.
     pub kind: BurstKind,
-    /// How long.
+    /// Length of the stretch.
     pub length: Nanos,
 }
 
-/// What a stretch of a request was. GVL wait is left out: it is what a simulation must find.
+/// Kind of a stretch of a request. GVL wait is left out: it is what a simulation must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum BurstKind {

@@ -6,14 +6,14 @@ use crate::{Nanos, Setting, Timestamp};
 /// start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostSample {
-    /// When.
+    /// Time of the sample.
     pub at: Timestamp,
     /// CPU time of all cores in user and system mode.
     pub cpu_busy: Nanos,
     /// CPU time of all cores stolen by the hypervisor.
     pub cpu_steal: Nanos,
-    /// Time in which some task waited for a core (`/proc/pressure/cpu`, `some`), where the kernel
-    /// tells.
+    /// Time in which some task waited for a core (`/proc/pressure/cpu`, `some`), if reported by the
+    /// kernel.
     pub cpu_pressure: Option<Nanos>,
     /// Time in which some task waited for I/O.
     pub io_pressure: Option<Nanos>,
@@ -27,20 +27,20 @@ pub struct HostSample {
     pub memory_limit: Option<u64>,
     /// Memory used by the control group, bytes, without what the kernel can take back at once.
     pub memory_used: Option<u64>,
-    /// Bytes over all network interfaces; `None` where the kernel does not tell.
+    /// Bytes over all network interfaces; `None` if not reported by the kernel.
     pub network: Option<NetworkBytes>,
-    /// Bytes of all disks; `None` where the kernel does not tell.
+    /// Bytes of all disks; `None` if not reported by the kernel.
     pub disk: Option<DiskBytes>,
     /// Connections accepted by the kernel on the app's port, not yet taken by a thread.
     pub backlog: Option<u32>,
-    /// What the same small piece of work took on average on the busy cores since the sample before.
+    /// Mean time of a fixed small piece of work on the busy cores since the sample before.
     pub core_pace: Option<Nanos>,
 }
 
 /// Bytes over the network since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetworkBytes {
-    /// From other hosts.
+    /// Bytes received from other hosts.
     pub received: u64,
     /// To other hosts.
     pub sent: u64,
@@ -87,7 +87,7 @@ pub struct ProcessSample {
     pub address_space_limit: Option<u64>,
 }
 
-/// What a process does in a run.
+/// Role of a process in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ProcessRole {
@@ -102,7 +102,7 @@ pub enum ProcessRole {
     Store = 3,
 }
 
-/// What the agent in one Ruby process reported about itself.
+/// Report of the agent in one Ruby process about itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentProcess {
     /// The process.
@@ -112,7 +112,7 @@ pub struct AgentProcess {
     pub ruby: String,
     /// Name and version of the app server, such as `puma 6.6.0`; empty until known.
     pub server: String,
-    /// Whether GVL events are seen (Ruby 3.2 and later).
+    /// Whether GVL events are recorded (Ruby 3.2 and later).
     pub gvl: bool,
     /// Number of requests recorded by the agent.
     pub requests: u64,
@@ -138,7 +138,7 @@ impl AgentProcess {
 /// Ruby's own counters in one process, about once a second. All are since the process started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeSample {
-    /// When.
+    /// Time of the sample.
     pub at: Timestamp,
     /// The process.
     pub pid: u32,
@@ -175,7 +175,7 @@ pub struct JitSample {
     pub invalidated: u64,
 }
 
-/// What the load generator reports about itself.
+/// Figures of the load generator about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generator {
     /// CPU time of the generator's threads over the measured window.

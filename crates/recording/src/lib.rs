@@ -1,7 +1,7 @@
 //! The facts of one run as types with units, with a file format.
 //!
 //! A [`Recording`] holds what was observed, never what it means: `breakdown` and `findings`
-//! interpret it, `store` keeps it, `report` shows it. Every instant is on the host's
+//! interpret it, `store` saves it, `report` shows it. Every instant is on the host's
 //! `CLOCK_MONOTONIC`, so that what the load generator stamped and what the agent stamped inside the
 //! app can be subtracted.
 //!
@@ -59,7 +59,7 @@ impl RequestId {
 /// Everything one run left behind.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
-    /// What was run, and how.
+    /// Subject and conditions of the run.
     pub meta: Meta,
     /// The measured part of the run; exchanges due before are warm-up.
     pub window: Window,
@@ -73,9 +73,9 @@ pub struct Recording {
     pub host: Vec<HostSample>,
     /// Ruby's counters, about one sample a second of each Ruby process. Empty without the agent.
     pub runtime: Vec<RuntimeSample>,
-    /// What the agent reported about itself, one entry a Ruby process.
+    /// Reports of the agent about itself, one entry a Ruby process.
     pub agents: Vec<AgentProcess>,
-    /// What the load generator reports about itself.
+    /// Figures of the load generator about itself.
     pub generator: Generator,
     /// The database's own plan of the costliest SELECT digests.
     pub explained: Vec<ExplainedStatement>,
@@ -84,12 +84,12 @@ pub struct Recording {
     /// The snapshot of machine, process, Ruby, app and database for `hakaru doctor`, as JSON; empty
     /// if none was taken.
     pub machine: String,
-    /// What the heads of the answers said, by request line and status.
+    /// Facts from the heads of the responses, by request line and status.
     pub answers: Vec<AnswerFacts>,
     /// One example for each kind of failed request.
     pub failures: Vec<Failure>,
     /// Points by the scenario's rule, if there is one.
     pub score: Option<Score>,
-    /// What went wrong in measuring, in plain sentences.
+    /// Errors in measuring, in plain sentences.
     pub troubles: Vec<Trouble>,
 }

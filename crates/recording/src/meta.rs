@@ -1,10 +1,10 @@
-//! What was run, and how.
+//! Subject and conditions of a run.
 
 use std::fmt;
 
 use crate::Nanos;
 
-/// What was run, when, and how.
+/// Subject, time and conditions of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meta {
     /// Wall-clock time of the start, milliseconds since 1970.
@@ -24,7 +24,7 @@ pub struct Meta {
     pub typed: Typed,
 }
 
-/// Why a run ended early. Files keep its text.
+/// Cause of a run's early end. Files keep its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndedEarly {
     /// The user interrupted the run.
@@ -116,7 +116,7 @@ impl Typed {
     }
 }
 
-/// How the app was loaded.
+/// Load on the app.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadFacts {
     /// Closed or open.
@@ -133,7 +133,7 @@ pub struct LoadFacts {
     pub flows: Vec<String>,
 }
 
-/// Whether the next request waits for the last answer.
+/// Whether the next request waits for the last response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadMode {
     /// The next request is sent when the last is answered.
@@ -146,8 +146,8 @@ pub enum LoadMode {
 /// An error in measuring, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// What is missing or cannot be trusted, one sentence without a full stop.
+    /// The missing or doubtful part, one sentence without a full stop.
     pub what: String,
-    /// What to try next.
+    /// The remedy.
     pub remedy: String,
 }

@@ -1,4 +1,4 @@
-//! What the database says about a statement.
+//! Plans of statements from the database.
 
 use crate::TextId;
 
@@ -11,7 +11,7 @@ pub struct ExplainedStatement {
     pub steps: Vec<PlanStep>,
 }
 
-/// How a statement reads one table.
+/// Access of a statement to one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanStep {
     /// The table's real name (not the alias).
@@ -40,14 +40,14 @@ pub struct IndexColumns {
     pub columns: Vec<String>,
 }
 
-/// How a table is read.
+/// Way of reading a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Every row, or every entry of an index.
     FullScan,
     /// By the index of the given name.
     Index(String),
-    /// By primary key or rowid.
+    /// By the primary key or the rowid.
     PrimaryKey,
     /// Something else (a constant, a subquery).
     Other,

@@ -36,7 +36,7 @@ impl Texts {
         id
     }
 
-    /// Keeps `text` under a name given by another process.
+    /// Stores `text` under an id given by another process.
     pub fn keep_as(&mut self, id: TextId, text: &str) {
         self.by_id.entry(id).or_insert_with(|| text.to_owned());
     }

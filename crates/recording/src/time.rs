@@ -20,7 +20,7 @@ pub struct Window {
 }
 
 impl Timestamp {
-    /// From a reading of `CLOCK_MONOTONIC` in nanoseconds.
+    /// Returns the instant of a reading of `CLOCK_MONOTONIC` in nanoseconds.
     pub const fn from_monotonic_nanos(nanos: u64) -> Self {
         Timestamp(nanos)
     }
@@ -52,12 +52,12 @@ impl Nanos {
     /// No time at all.
     pub const ZERO: Nanos = Nanos(0);
 
-    /// In milliseconds.
+    /// Returns the duration in milliseconds.
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// In seconds.
+    /// Returns the duration in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }

@@ -1,4 +1,4 @@
-//! What got wider and what narrower from one profile to another, with bounds.
+//! Methods wider or narrower in one profile than in another, with bounds.
 //!
 //! Both profiles are cut into blocks of equal weight in the order of time, since neighbouring
 //! samples see the same thing and are not independent. Blocks are drawn again with replacement (the

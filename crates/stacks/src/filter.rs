@@ -154,7 +154,7 @@ mod tests {
     use crate::profile::tests::profile;
 
     fn gem(mut profile: Profile, name: &str) -> Profile {
-        // Made anew, since frames are found by what they hold.
+        // Rebuilt, since frames are found by content.
         let old = profile.clone();
         profile = old.empty_like();
         for sample in &old.samples {

@@ -3,8 +3,8 @@
 //! A viewer must be able to turn the graph round, leave out states and look at one method's
 //! neighbours without the profile. So each node keeps its *own* weight by state, from which
 //! everything else adds up, and no sample: a million of them make no larger a graph than a thousand
-//! that saw the same stacks. Branches too narrow to be seen are folded into one node of their
-//! parent, so that the size is bounded and no weight is lost.
+//! of the same stacks. Branches too narrow to be drawn are folded into one node of their parent, so
+//! that the size is bounded and no weight is lost.
 
 use std::collections::HashMap;
 
@@ -30,15 +30,15 @@ pub struct Flame {
 /// Weight of a node alone, without the nodes below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Own {
-    /// Which one.
+    /// Index of the node.
     pub node: u32,
     /// Doing what.
     pub state: State,
-    /// How much, in the profile's unit.
+    /// Weight in the profile's unit.
     pub weight: u64,
     /// Memory, in profiles of objects.
     pub bytes: u64,
-    /// Of the earlier one of two profiles.
+    /// Whether the weight is of the earlier one of two profiles.
     pub earlier: bool,
 }
 

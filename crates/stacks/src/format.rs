@@ -1,6 +1,6 @@
-//! The form in which a profile is kept: a magic word, a version, then deflated numbers and texts.
+//! The file format of a profile: a magic word, a version, then deflated numbers and texts.
 //!
-//! Readers of a later version keep reading older ones; one fixture of each is kept in the tests.
+//! Later versions read older files too; the tests have one fixture of each.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -22,7 +22,7 @@ const MAGIC: &[u8; 8] = b"HAKARUPF";
 /// A limit above the size of any real profile; a damaged length must not fill the memory.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// Why bytes are no profile.
+/// Reason for bytes not being a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormatError {
     /// The bytes begin otherwise.
@@ -211,7 +211,7 @@ fn read_head(bytes: &mut Bytes<'_>, version: u32) -> Option<Profile> {
         command: bytes.text()?,
         interval: bytes.number()?,
         duration: bytes.number()?,
-        // The first version did not tell.
+        // The first version did not record it.
         begun: if version > 1 { bytes.number()? } else { 0 },
         cost: Cost {
             cpu_share: f64::from_bits(bytes.number()?),
@@ -252,7 +252,7 @@ fn put_all<T>(out: &mut Vec<u8>, all: &[T], mut each: impl FnMut(&mut Vec<u8>, &
     }
 }
 
-/// What is left to read.
+/// Bytes left to read.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -273,7 +273,7 @@ impl Bytes<'_> {
         self.number()?.try_into().ok()
     }
 
-    /// How many follow; never more than there are bytes.
+    /// Reads the number of following items; never more than there are bytes.
     fn count(&mut self) -> Option<u64> {
         let count = self.number()?;
         (count <= self.0.len() as u64).then_some(count)
@@ -313,7 +313,7 @@ mod tests {
         sample
     }
 
-    /// What the second version could say.
+    /// Returns a profile with all facts possible in the second version.
     fn second_profile() -> Profile {
         let mut sample = profile("main;a;b 3\nmain;c 1");
         sample.mode = "wall".to_owned();

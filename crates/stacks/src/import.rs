@@ -1,4 +1,4 @@
-//! Profiles of other tools. Each reader answers what it understood and a list of what it did not.
+//! Profiles of other tools. Each reader returns what it understood and a list of what it did not.
 
 pub mod collapsed;
 mod marshal;
@@ -8,16 +8,16 @@ use std::fmt;
 
 use crate::profile::Profile;
 
-/// What was read.
+/// An imported profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// The profile.
     pub profile: Profile,
-    /// What was left out, one sentence each.
+    /// Contents left out, one sentence each.
     pub left_out: Vec<String>,
 }
 
-/// Why nothing was read.
+/// Reason for a profile not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError(pub String);
 

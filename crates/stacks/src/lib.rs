@@ -1,10 +1,10 @@
 //! Folds samples of call stacks into tables, trees, differences and the files of viewers.
 //!
-//! A [`Profile`] holds what was seen: frames, stacks made of them, and samples, each a stack with a
-//! state and a weight. Everything else is computed from it: [`table`] (inclusive and self),
+//! A [`Profile`] holds what was observed: frames, stacks made of them, and samples, each a stack
+//! with a state and a weight. Everything else is computed from it: [`table`] (inclusive and self),
 //! [`callers`] and [`callees`], [`Tree`] and [`Flame`] (what a flame graph draws), [`diff`] with
 //! bounds, [`filter`]s that make another profile, and the formats of [`export`] and [`import`].
-//! [`Profile::encode`] is the form that is kept on disk.
+//! [`Profile::encode`] returns the form stored on disk.
 //!
 //! Invariant: pure. No clock, no file, no chance: the resampling in [`diff`] is seeded. Invariant:
 //! a weight is never lost. Each function's output adds up to the weight it was given, or says what

@@ -1,4 +1,4 @@
-//! Whose code a frame is: the app's, a gem's, Ruby's own, or a method in C.
+//! Origin of a frame: the app, a gem, Ruby itself, or a method in C.
 
 use crate::profile::Frame;
 

@@ -1,4 +1,4 @@
-//! What was seen: frames, stacks and samples, each text and each stack kept once.
+//! Observations of a program: frames, stacks and samples, each text and each stack stored once.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub struct FrameId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StackId(pub u32);
 
-/// Names a route of one profile's told requests.
+/// Identifies a route of one profile's reported requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RouteId(pub u32);
 
@@ -29,7 +29,7 @@ pub struct RouteId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ThreadId(pub u32);
 
-/// Where in a frame the execution was.
+/// Position of execution in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
     /// The method.
@@ -38,7 +38,7 @@ pub struct Location {
     pub line: u32,
 }
 
-/// What a thread was doing.
+/// State of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum State {
@@ -90,7 +90,7 @@ impl State {
     }
 }
 
-/// What weights count.
+/// Unit of weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds.
@@ -114,11 +114,11 @@ pub struct ThreadOf {
 /// One observation, or several of the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Where.
+    /// Stack of the sample.
     pub stack: StackId,
     /// Doing what.
     pub state: State,
-    /// By which thread.
+    /// Sampled thread.
     pub thread: ThreadId,
     /// Weight of the sample, in the profile's unit.
     pub weight: u64,
@@ -145,7 +145,7 @@ pub struct Request {
     pub length: u64,
 }
 
-/// What the profiling cost the app.
+/// Cost of the profiling to the app.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// CPU time of the sampler over the CPU time of a core for the same length.
@@ -157,7 +157,7 @@ pub struct Cost {
 /// A profile. Stacks are lists of locations, the innermost first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// What weights count.
+    /// Unit of weights.
     pub unit: Unit,
     /// Such as `wall`.
     pub mode: String,
@@ -171,7 +171,7 @@ pub struct Profile {
     pub begun: u64,
     /// Cost of sampling.
     pub cost: Cost,
-    /// What was done differently from what was asked, one sentence each.
+    /// Deviations from the request, one sentence each.
     pub notes: Vec<String>,
     /// Facts reported by the runtime, each name ending with the unit: `gc_major_count`,
     /// `code_bytes`.

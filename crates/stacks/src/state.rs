@@ -12,7 +12,7 @@ const POOLS: [&str; 6] = [
     "ActiveRecord::ConnectionAdapters::ConnectionPool::BiasableQueue#poll",
 ];
 
-/// Classes whose methods talk to a database.
+/// Classes with methods for access to a database.
 const DATABASES: [&str; 6] = [
     "Mysql2::Client",
     "Mysql2::Statement",

@@ -15,7 +15,7 @@ pub struct Row {
     pub weight: u64,
     /// Memory, in profiles of objects.
     pub bytes: u64,
-    /// Of the whole profile, 0 to 1.
+    /// Share of the whole profile, 0 to 1.
     pub share: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What is looked at on every kind of database server.
+//! Checks of every kind of database server.
 
 use words::{Text, phrase, text};
 

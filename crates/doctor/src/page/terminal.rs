@@ -1,4 +1,4 @@
-//! The page for terminals. Lines may be long; whoever prints them folds them.
+//! The page for terminals. Lines may be long; the printing side folds them.
 
 use figures::line::{one_line, width};
 use words::{Language, Text, phrase, text};

@@ -202,7 +202,7 @@ fn is_code(text: &str) -> bool {
     .any(|begin| text.starts_with(begin))
 }
 
-/// `HAKARU_BLESS=1` writes the table anew.
+/// `HAKARU_BLESS=1` rewrites the table.
 #[test]
 fn the_documentation_lists_every_check_with_its_source() {
     const HEADING: &str = "\n## Every check\n\n";

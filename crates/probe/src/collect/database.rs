@@ -1,6 +1,6 @@
 //! Reads a database: settings, counters and a few lists, each by one statement without writes.
 //!
-//! A statement that the server refuses is listed as not seen; the others are asked all the same.
+//! A statement refused by the server is listed as unseen; the others are sent all the same.
 
 mod mysql;
 mod postgres;
@@ -21,7 +21,7 @@ struct Question {
     sql: &'static str,
 }
 
-/// What the rows of a statement are.
+/// Meaning of a statement's rows.
 #[derive(Clone, Copy)]
 enum Rows {
     /// A name and a value each.

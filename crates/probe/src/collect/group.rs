@@ -31,7 +31,7 @@ pub(super) fn read(at: &str, unseen: &mut Vec<Unseen>) -> Option<Group> {
     Some(group)
 }
 
-/// Where a controller's files of a process are.
+/// Location of a controller's files of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     mount: PathBuf,

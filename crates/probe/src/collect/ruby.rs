@@ -73,7 +73,7 @@ pub(super) fn read(
     }
 }
 
-/// What a command prints, within the deadline.
+/// Returns the output of a command, within the deadline.
 pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let mut child = command
         .stdin(Stdio::null())
@@ -81,7 +81,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| reason(&error))?;
-    // The answers are far smaller than a pipe, so the child never waits for being read.
+    // The output is far smaller than a pipe, so the child never waits for being read.
     let deadline = Instant::now() + DEADLINE;
     loop {
         match child.try_wait().map_err(|error| reason(&error))? {

@@ -88,7 +88,7 @@ pub(super) fn turns(turns: u64) -> u64 {
     locals[1]
 }
 
-/// How long so many turns take, in nanoseconds.
+/// Returns the time of `count` turns, in nanoseconds.
 pub(super) fn time(count: u64) -> f64 {
     let begin = Instant::now();
     black_box(turns(black_box(count)));

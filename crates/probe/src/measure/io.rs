@@ -38,7 +38,7 @@ pub(super) fn syscall() -> Option<f64> {
     })
 }
 
-/// How much later than asked a sleep of 1 ms ends, the median.
+/// Returns the median lateness of the end of a sleep of 1 ms, ns.
 pub(super) fn wake() -> Option<f64> {
     const ASKED: Duration = Duration::from_millis(1);
     let late = || {

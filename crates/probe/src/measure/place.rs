@@ -11,11 +11,11 @@ use super::{io, reads};
 /// Programs changing into the folder of the data when started.
 const SERVERS: [&str; 3] = ["mariadbd", "mysqld", "postgres"];
 
-/// What is known of the disk of a database.
+/// Facts about the disk of a database.
 pub(super) struct Known {
     /// Costs of another disk than the app's; `None` for the same disk or an unknown one.
     pub(super) costs: Option<DiskCosts>,
-    /// What could not be found out, and why.
+    /// The missing fact, and why.
     pub(super) unseen: Option<String>,
 }
 

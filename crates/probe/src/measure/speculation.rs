@@ -149,7 +149,7 @@ pub(super) fn mitigated() -> Result<Option<Factor>, String> {
     Ok(factor(&times))
 }
 
-/// What a filter costs.
+/// Cost of a filter.
 pub(super) struct Filtered {
     pub(super) factor: Option<Factor>,
     pub(super) syscall_ns: Option<f64>,

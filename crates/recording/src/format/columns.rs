@@ -1,4 +1,4 @@
-//! How the long lists of a chunk are written: column after column.
+//! Layout of the long lists of a chunk: column after column.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! How the facts of a summary, and the rarer ones of a chunk, are written: field after field.
+//! Layout of the facts of a summary, and of the rarer ones of a chunk: field after field.
 //!
 //! The order of the fields here is the format. To change it, raise `VERSION`, keep a fixture of the
 //! old one, and teach the reader both: new fields go to the end, behind the version that brought

@@ -531,7 +531,7 @@ fn fixture() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
-/// The same with what version 2 added.
+/// Returns the fixture with the additions of version 2.
 fn fixture_2() -> (Chunk, Summary) {
     let at = Timestamp::from_monotonic_nanos;
     let (chunk, summary) = fixture();
@@ -579,7 +579,7 @@ fn fixture_2() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
-/// The same with what version 3 added.
+/// Returns the fixture with the additions of version 3.
 fn fixture_3() -> (Chunk, Summary) {
     let (mut chunk, mut summary) = fixture_2();
     let host = &mut chunk.host[0];
@@ -623,7 +623,7 @@ fn fixture_3() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
-/// The same with what version 4 added.
+/// Returns the fixture with the additions of version 4.
 fn fixture_4() -> (Chunk, Summary) {
     let (mut chunk, summary) = fixture_3();
     chunk.runtime[0].threads_busy = Some(5);
@@ -631,7 +631,7 @@ fn fixture_4() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
-/// The same with what version 5 added.
+/// Returns the fixture with the additions of version 5.
 fn fixture_5() -> (Chunk, Summary) {
     let (mut chunk, summary) = fixture_4();
     let process = chunk.host[0].processes.last_mut().unwrap();
@@ -640,7 +640,7 @@ fn fixture_5() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
-/// The same with what version 6 added.
+/// Returns the fixture with the additions of version 6.
 fn fixture_6() -> (Chunk, Summary) {
     let (chunk, mut summary) = fixture_5();
     summary.meta.typed = Typed {
@@ -652,14 +652,14 @@ fn fixture_6() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
-/// The same with what version 7 added.
+/// Returns the fixture with the additions of version 7.
 fn fixture_7() -> (Chunk, Summary) {
     let (mut chunk, summary) = fixture_6();
     chunk.host[0].core_pace = Some(Nanos(53_000));
     (chunk, summary)
 }
 
-/// With what version 8 added.
+/// Returns the fixture with the additions of version 8.
 fn fixture_8() -> (Chunk, Summary) {
     let (chunk, mut summary) = fixture_7();
     summary.machine = "{\"machine\":{\"cores\":2}}".to_owned();
@@ -672,8 +672,8 @@ fn kept(piece: &str, version: u16) -> Vec<u8> {
     std::fs::read(format!("{folder}/{piece}-v{version}.hkrc")).unwrap()
 }
 
-/// With `HAKARU_BLESS=1` the fixtures of the newest version are written anew, which only a new
-/// version may do.
+/// With `HAKARU_BLESS=1` the fixtures of the newest version are rewritten, which only a new version
+/// may do.
 #[test]
 fn every_version_is_read_for_ever() {
     if std::env::var_os("HAKARU_BLESS").is_some() {

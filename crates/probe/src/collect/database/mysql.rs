@@ -1,4 +1,4 @@
-//! What MySQL and MariaDB are asked.
+//! Questions to MySQL and MariaDB.
 
 use super::{Question, Rows};
 
@@ -102,7 +102,7 @@ pub(super) const MARIADB: &[Question] = &[];
 /// MySQL only.
 pub(super) const MYSQL: &[Question] = &[];
 
-/// With performance_schema.
+/// Questions to a server with performance_schema.
 pub(super) const MEASURED: &[Question] = &[
     Question {
         name: "statements without an index",

@@ -1,4 +1,4 @@
-//! What PostgreSQL is asked.
+//! Questions to PostgreSQL.
 
 use super::{Question, Rows};
 

@@ -1,5 +1,5 @@
-//! What a SQLite file is asked. `synchronous` and `busy_timeout` belong to the app's own
-//! connections and cannot be asked here.
+//! Questions to a SQLite file. `synchronous` and `busy_timeout` belong to the app's own connections
+//! and cannot be asked here.
 
 use super::{Question, Rows};
 
