@@ -1,4 +1,4 @@
-//! One connection of HTTP/2 (RFC 9113) as its client sees it, without a socket.
+//! Client side of one HTTP/2 connection (RFC 9113), without a socket.
 //!
 //! Bytes from the server go in by [`Session::feed`] in pieces of any size; bytes for it gather in
 //! [`Session::out`], so that all requests of one turn go out by one write. Each answer is put
@@ -19,7 +19,7 @@ use crate::http1::AnswerReader;
 
 pub(crate) use frame::code_name;
 
-/// Frames that bring no answer on, one behind the other, before it is a flood.
+/// Number of consecutive frames without progress of any response, from which the server floods.
 const IDLE_FRAMES_MAX: u32 = 10_000;
 /// Streams given up whose late frames are known as such.
 const GIVEN_UP_MAX: usize = 1_000;
@@ -28,49 +28,48 @@ const STREAM_MAX: u32 = (1 << 31) - 1;
 
 /// Where the answers are put together.
 pub(crate) trait Readers {
-    /// The reader of a user that has a stream open.
+    /// Returns the reader of a user with an open stream.
     fn reader(&mut self, user: usize) -> &mut AnswerReader;
 }
 
 /// How a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Its answer is complete.
+    /// The response is complete.
     Complete,
-    /// The server reset it, with this code.
+    /// The server reset the stream, with the given code.
     Reset(u32),
-    /// The server ended the connection without taking it, with this code.
+    /// The server ended the connection without taking the request, with the given code.
     Refused(u32),
-    /// What came on it cannot be an answer.
+    /// Bytes on the stream cannot be a response.
     Bad(&'static str),
-    /// The server says that it never looked at the request, and will not: it can be sent again
-    /// elsewhere. With `none` it took no request at all.
+    /// The server announced never to process the request, so another connection may carry the
+    /// request. With `none` the server took no request at all.
     NotTaken { none: bool },
 }
 
-/// What the server did that ends the connection.
+/// A protocol error of the server which ends the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Broken {
-    /// The error code that we tell it.
+    /// Error code to send to the server.
     code: u32,
     /// A sentence.
     pub(crate) why: &'static str,
 }
 
-/// A stream that is open.
+/// An open stream.
 #[derive(Debug)]
 struct Lane {
     user: usize,
     /// What the server may still send, and we.
     receive_window: i64,
     send_window: i64,
-    /// Of a request's body, what the server had no room for at first, and how much of that has gone
-    /// since.
+    /// Part of a request's body without room at first, and the number of bytes sent since.
     body: Vec<u8>,
     gone: usize,
 }
 
-/// A block of fields that is not complete.
+/// An incomplete block of fields.
 #[derive(Debug)]
 struct OpenBlock {
     stream: u32,
@@ -83,7 +82,7 @@ struct OpenBlock {
 pub(crate) struct Session {
     /// What the server is to be sent.
     pub(crate) out: Vec<u8>,
-    /// How the streams that ended did, and whose they were; to be taken out after each call.
+    /// Outcomes of ended streams, with the users; to be taken out after each call.
     pub(crate) ended: Vec<(usize, End)>,
     head_bytes_max: usize,
     is_tls: bool,
@@ -94,7 +93,7 @@ pub(crate) struct Session {
     lanes: Vec<Lane>,
     next_id: u32,
     given_up: VecDeque<u32>,
-    /// Whether there were more of these.
+    /// Whether more streams were given up than remembered.
     has_forgotten: bool,
     has_settings: bool,
     /// By the server's settings.
@@ -109,13 +108,13 @@ pub(crate) struct Session {
     open_block: Option<OpenBlock>,
     idle_frames: u32,
     scratch: Vec<u8>,
-    /// The last request's head, and the block it became.
+    /// Head of the last request, and the encoded block.
     sent_head: Vec<u8>,
     sent_block: Vec<u8>,
 }
 
 impl Session {
-    /// A connection that stands; its first bytes are in [`Session::out`].
+    /// Returns an established connection; the first bytes to send are in [`Session::out`].
     pub(crate) fn new(head_bytes_max: usize, is_tls: bool) -> Session {
         let mut out = Vec::new();
         frame::push_preface(head_bytes_max, &mut out);
@@ -152,8 +151,8 @@ impl Session {
         !self.is_over() && self.ids.len() < self.streams_max as usize
     }
 
-    /// Whether no request can be sent any more: the server said that it goes, or there are no
-    /// numbers left.
+    /// Returns whether no further request can be sent: the server is going away, or stream numbers
+    /// are used up.
     pub(crate) fn is_over(&self) -> bool {
         self.is_going_away || self.next_id > STREAM_MAX
     }
@@ -163,7 +162,7 @@ impl Session {
         self.ids.is_empty()
     }
 
-    /// Opens a stream for a request, given as HTTP/1 writes it. There must be room.
+    /// Opens a stream for a request in HTTP/1 form; there must be room for a stream.
     pub(crate) fn open(&mut self, user: usize, request: &[u8]) {
         let behind = request.windows(4).position(|four| four == b"\r\n\r\n");
         let (head, body) = request.split_at(behind.map_or(request.len(), |at| at + 4));
@@ -228,19 +227,19 @@ impl Session {
         gone
     }
 
-    /// Gives up the stream of `user`, if it has one.
+    /// Gives up the stream of `user`, if any.
     pub(crate) fn give_up(&mut self, user: usize) {
         if let Some(at) = self.lanes.iter().position(|lane| lane.user == user) {
             self.reset(at, frame::CANCEL);
         }
     }
 
-    /// Tells the server what it did wrong, as the last word.
+    /// Sends the server the reason for the end, as the last frame.
     pub(crate) fn say_goodbye(&mut self, broken: Broken) {
         frame::push_goaway(broken.code, &mut self.out);
     }
 
-    /// Users that have a stream open.
+    /// Returns the users with an open stream.
     pub(crate) fn users(&self) -> impl Iterator<Item = usize> + '_ {
         self.lanes.iter().map(|lane| lane.user)
     }
@@ -287,7 +286,7 @@ impl Session {
         self.ended.push((lane.user, end));
     }
 
-    /// Ends a stream by telling the server so; nothing is said of it to its user.
+    /// Ends a stream by a reset sent to the server, without a report to the user.
     fn reset(&mut self, at: usize, code: u32) {
         let id = self.ids.swap_remove(at);
         self.lanes.swap_remove(at);
@@ -305,7 +304,8 @@ const NOT_HTTP2: Broken = Broken {
     why: "the server answered in HTTP/1 and not in HTTP/2; leave --http2 out, or ask it by https",
 };
 
-/// How many bytes are needed to go on reading a frame; `None` when all of it is there.
+/// Returns the number of bytes needed to continue reading a frame; `None` when the frame is
+/// complete.
 fn missing(bytes: &[u8]) -> Result<Option<usize>, Broken> {
     if bytes.len() < frame::HEAD_BYTES {
         return Ok(Some(frame::HEAD_BYTES - bytes.len()));

@@ -1,17 +1,16 @@
-//! Frames of HTTP/2 (RFC 9113): their numbers, and how those that a client sends are written.
+//! Frames of HTTP/2 (RFC 9113): type numbers, and writing of client frames.
 
 use super::hpack;
 
 /// Octets before a frame's payload.
 pub(super) const HEAD_BYTES: usize = 9;
-/// Largest payload that we take, which is what a server may send without being told.
+/// Largest payload accepted, which is the default limit for servers.
 pub(super) const PAYLOAD_BYTES_MAX: usize = 16_384;
-/// The window that a stream and a connection begin with.
+/// Initial window of a stream and of a connection.
 pub(super) const WINDOW_DEFAULT: i64 = 65_535;
 /// Largest window.
 pub(super) const WINDOW_MAX: i64 = (1 << 31) - 1;
-/// What a server may send us on one stream, and on all of them, before we say that there is room
-/// again.
+/// Bytes which a server may send on one stream, and on all streams, before the window is enlarged.
 pub(super) const STREAM_WINDOW: i64 = 4 << 20;
 pub(super) const CONNECTION_WINDOW: i64 = 16 << 20;
 
@@ -113,8 +112,8 @@ pub(super) fn push_preface(head_bytes_max: usize, out: &mut Vec<u8>) {
     push_number(WINDOW_UPDATE, 0, more, out);
 }
 
-/// Adds a block of fields in as many frames as it takes. `is_first` says that it is the first of
-/// its connection.
+/// Adds a block of fields in as many frames as needed; `is_first` marks the first block of a
+/// connection.
 pub(super) fn push_block(
     stream: u32,
     block: &[u8],

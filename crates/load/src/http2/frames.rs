@@ -23,7 +23,7 @@ impl Frame<'_> {
 /// What a frame's stream is to us.
 enum Place {
     Open(usize),
-    /// Closed; a late frame is no fault where we gave it up.
+    /// Closed; a late frame is no error on a stream given up by the client.
     Closed {
         given_up: bool,
     },
@@ -105,7 +105,7 @@ impl Session {
         ))
     }
 
-    /// The payload without its padding.
+    /// Returns the payload without the padding.
     fn unpadded(frame: Frame<'_>) -> Result<&[u8], Broken> {
         if !frame.has(frame::PADDED) {
             return Ok(frame.payload);
@@ -230,7 +230,7 @@ impl Session {
         frame: Frame<'_>,
         readers: &mut dyn Readers,
     ) -> Result<(), Broken> {
-        /// Frames that a block within the limit may come in, if it does not come in nothings.
+        /// Greatest number of frames of a block within the limit, unless frames are nearly empty.
         const FRAMES_MAX: u32 = 128;
         let Some(open) = &mut self.open_block else {
             return broken(PROTOCOL_ERROR, "a CONTINUATION of nothing");
@@ -254,7 +254,7 @@ impl Session {
         taken
     }
 
-    /// Takes all the fields of a head, or those behind a body.
+    /// Takes all the fields of a head, or trailers.
     fn take_block(
         &mut self,
         stream: u32,
@@ -278,7 +278,7 @@ impl Session {
         Ok(())
     }
 
-    /// Reads a block into the answer it belongs to.
+    /// Reads a block into the response of the stream.
     fn read_fields(
         &mut self,
         at: usize,

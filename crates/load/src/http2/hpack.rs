@@ -74,25 +74,25 @@ const STATIC: [(&str, &str); 61] = [
 /// Sets the size of the server's table for us to nothing; to stand before the first block of a
 /// connection.
 pub(super) const NO_TABLE: u8 = 0x20;
-/// A literal that is not to be indexed, and one that nobody may index.
+/// A literal without indexing, and one never to be indexed.
 const PLAIN: u8 = 0x00;
 const SECRET: u8 = 0x10;
-/// Largest number that is taken for an index or a length.
+/// Largest number accepted as an index or a length.
 const NUMBER_MAX: u64 = 1 << 28;
 
 /// Why a block cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BadBlock {
-    /// It is no HPACK, or refers to a table that holds nothing.
+    /// Invalid HPACK, or a reference to an empty table entry.
     Encoding(&'static str),
-    /// A field in it is wrong: what the caller said.
+    /// A wrong field in the block, in the caller's words.
     Field(&'static str),
 }
 
 /// Takes the name and the value of a field. The error is a sentence.
 type TakeField<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), &'static str> + 'a;
 
-/// Reads a block and gives its fields to `take` in order. `scratch` is reused from block to block.
+/// Reads a block and passes each field to `take` in order. `scratch` is reused from block to block.
 pub(super) fn decode(
     block: &[u8],
     scratch: &mut Vec<u8>,
@@ -197,7 +197,7 @@ fn push_text(text: &[u8], block: &mut Vec<u8>) {
     block.extend_from_slice(text);
 }
 
-/// Adds one field, its name in lower case.
+/// Adds one field, with the name in lower case.
 fn push_field(name: &[u8], value: &[u8], block: &mut Vec<u8>) {
     let same = |entry: &&(&str, &str)| entry.0.as_bytes() == name;
     let whole = |entry: &(&str, &str)| entry.0.as_bytes() == name && entry.1.as_bytes() == value;
@@ -219,7 +219,7 @@ fn push_field(name: &[u8], value: &[u8], block: &mut Vec<u8>) {
     push_text(value, block);
 }
 
-/// Fields that belong to a connection of HTTP/1 and not to a request.
+/// Returns whether a field belongs to a connection of HTTP/1 and not to a request.
 fn is_of_connection(name: &[u8]) -> bool {
     let all: [&[u8]; 6] = [
         b"connection",
@@ -232,7 +232,7 @@ fn is_of_connection(name: &[u8]) -> bool {
     all.contains(&name)
 }
 
-/// The block of a request from its head as HTTP/1 has it, and how long that head is.
+/// Encodes the head of a request in HTTP/1 form as a block, and returns the length of the head.
 pub(super) fn encode_request(head: &[u8], is_tls: bool, block: &mut Vec<u8>) {
     let mut lines = head
         .split(|byte| *byte == b'\n')

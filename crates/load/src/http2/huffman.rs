@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-/// The symbol that ends, which must never come.
+/// Symbol of the end, which must never come.
 const END: u16 = 256;
 /// Bits of the longest code.
 const LONGEST: usize = 30;
@@ -36,7 +36,7 @@ struct Length {
 #[derive(Debug)]
 struct Code {
     lengths: Vec<Length>,
-    /// In the order of their codes.
+    /// Symbols in the order of codes.
     symbols: Vec<u16>,
 }
 
