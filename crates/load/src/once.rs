@@ -44,6 +44,8 @@ pub struct Checked {
     pub response: String,
     /// Whether the request went over a WebSocket.
     pub is_message: bool,
+    /// Whether it was in vain and is tried again, so that its faults are no failure yet.
+    pub is_tried_again: bool,
 }
 
 /// Runs each flow once, entry by entry, and passes each finished request to `sink`. A flow ends
@@ -166,6 +168,7 @@ impl Pass<'_> {
             request: redact::request(&request, Shown::Once),
             response: redact::answer(answer.head, answer.body, Shown::Once),
             is_message: false,
+            is_tried_again: self.user.is_trying_again(),
         }
     }
 
@@ -204,6 +207,7 @@ impl Pass<'_> {
                 .to_owned(),
             response: redact::answer(&[], &self.heard, Shown::Once),
             is_message: true,
+            is_tried_again: false,
         }
     }
 

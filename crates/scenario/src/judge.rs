@@ -22,6 +22,8 @@ pub enum Verdict {
     ServerError(String),
     /// An answer that nobody can make sense of: a WebSocket that was opened in a wrong way.
     BadAnswer(String),
+    /// A check failed, and the entry says that it is tried again: no failure yet.
+    Again(String),
     /// Not the message that is waited for, and why; the user still waits for it.
     NotYet(String),
 }
@@ -34,6 +36,7 @@ impl Verdict {
             Verdict::CheckFailed(reason)
             | Verdict::ServerError(reason)
             | Verdict::BadAnswer(reason)
+            | Verdict::Again(reason)
             | Verdict::NotYet(reason) => Some(reason),
         }
     }

@@ -1,25 +1,43 @@
-//! The `[Options]` of a request. A new one is a row of [`parse_setting`], one of `Display`, and one
-//! of the vocabulary.
+//! The `[Options]` of a request. A new one is a name in one of the lists here, and one of the
+//! vocabulary.
 
-use std::fmt;
+mod print;
+mod read;
 
 use crate::ast::{KeyValue, Place};
-use crate::cursor::Cursor;
-use crate::error::Fault;
-use crate::parse::{is_variable_name, key};
-use crate::predicate::{Operand, number_or_name};
+use crate::predicate::Operand;
 use crate::step::Files;
-use crate::template::{Expr, Style, Template, quoted};
+use crate::template::{Expr, Template};
 use crate::variables::Variables;
-use crate::vocabulary::{Word, WordKind, refusal, vocabulary};
 
-/// A think time longer than this is a slip of the pen.
-const DELAY_MS_MAX: u64 = 3_600_000;
+pub(crate) use read::parse;
+use read::{boolean, count, delay_ms, number};
+
 /// Redirects followed where the flow says nothing; what curl follows too.
 const REDIRECTS_DEFAULT: u64 = 50;
+/// Milliseconds between tries where the flow says nothing; as `hurl` does.
+const RETRY_INTERVAL_MS_DEFAULT: u64 = 1_000;
 
-/// What is said of what is so anyway, or of what `hurl` prints.
-const WITHOUT_EFFECT: [&str; 4] = ["http1.1", "path-as-is", "verbose", "very-verbose"];
+/// Options that are on or off. Of these, `http1.1`, `path-as-is`, `verbose` and `very-verbose` say
+/// what is so anyway, or what `hurl` prints.
+const SWITCHES: [&str; 8] = [
+    "compressed",
+    "http1.1",
+    "location",
+    "location-trusted",
+    "path-as-is",
+    "skip",
+    "verbose",
+    "very-verbose",
+];
+/// Options whose value is a text.
+const TEXTS: [&str; 1] = ["user"];
+/// Options whose value is a time.
+const TIMES: [&str; 2] = ["delay", "retry-interval"];
+/// Options whose value is a count, or -1 for any number.
+const COUNTS: [&str; 2] = ["max-redirs", "retry"];
+/// Options whose value is a number that is not negative.
+const NUMBERS: [&str; 1] = ["repeat"];
 
 /// The lines of `[Options]`, in order; of several for one thing the last counts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,20 +55,17 @@ pub(crate) struct OptionLine {
 /// What a line sets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Setting {
-    Compressed(Given<bool>),
-    /// Milliseconds of think time before the request.
-    Delay(Given<u64>),
+    /// One of [`SWITCHES`].
+    Switch(&'static str, Given<bool>),
+    /// One of [`TEXTS`].
+    Text(&'static str, Template),
+    /// One of [`TIMES`], in milliseconds.
+    Time(&'static str, Given<u64>),
+    /// One of [`COUNTS`]. `None`: without limit.
+    Count(&'static str, Given<Option<u64>>),
+    /// One of [`NUMBERS`].
+    Number(&'static str, Given<u64>),
     Header(KeyValue),
-    /// One of [`WITHOUT_EFFECT`].
-    WithoutEffect(&'static str, Given<bool>),
-    Location(Given<bool>),
-    LocationTrusted(Given<bool>),
-    /// `None`: without limit.
-    MaxRedirs(Given<Option<u64>>),
-    /// How often the entry is run, one after the other.
-    Repeat(Given<u64>),
-    Skip(Given<bool>),
-    User(Template),
     Variable(String, Operand),
 }
 
@@ -86,78 +101,112 @@ impl<T: Copy> Given<T> {
     }
 }
 
-/// The last line for which `pick` finds something.
-fn last<'a, T>(options: &'a Options, pick: impl Fn(&'a Setting) -> Option<T>) -> Option<T> {
-    let mut settings = options.lines.iter().rev().map(|line| &line.setting);
-    settings.find_map(pick)
-}
-
 impl Options {
-    /// Think time before the request, milliseconds, when there is one.
-    pub(crate) fn delay_ms(&self, variables: &mut Variables) -> Result<Option<u64>, String> {
-        let found = last(self, |setting| match setting {
-            Setting::Delay(delay) => Some(delay),
+    /// The last line for which `pick` finds something.
+    fn last<'a, T>(&'a self, pick: impl Fn(&'a Setting) -> Option<T>) -> Option<T> {
+        let mut settings = self.lines.iter().rev().map(|line| &line.setting);
+        settings.find_map(pick)
+    }
+
+    fn given_switch(&self, names: &[&str]) -> Option<&Given<bool>> {
+        self.last(|setting| match setting {
+            Setting::Switch(known, given) => names.contains(known).then_some(given),
+            _ => None,
+        })
+    }
+
+    /// A switch, where it is given.
+    pub(crate) fn switch(
+        &self,
+        name: &str,
+        variables: &mut Variables,
+    ) -> Result<Option<bool>, String> {
+        let found = self.given_switch(&[name]);
+        found.map(|given| given.get(variables, boolean)).transpose()
+    }
+
+    /// A text, where it is given.
+    pub(crate) fn text(&self, name: &str) -> Option<&Template> {
+        self.last(|setting| match setting {
+            Setting::Text(known, text) => (*known == name).then_some(text),
+            _ => None,
+        })
+    }
+
+    fn time(&self, name: &str, variables: &mut Variables) -> Result<Option<u64>, String> {
+        let found = self.last(|setting| match setting {
+            Setting::Time(known, given) => (*known == name).then_some(given),
             _ => None,
         });
         found
-            .map(|delay| delay.get(variables, delay_ms))
+            .map(|given| given.get(variables, delay_ms))
             .transpose()
+    }
+
+    fn count(&self, name: &str, variables: &mut Variables) -> Result<Option<Option<u64>>, String> {
+        let found = self.last(|setting| match setting {
+            Setting::Count(known, given) => (*known == name).then_some(given),
+            _ => None,
+        });
+        found.map(|given| given.get(variables, count)).transpose()
+    }
+
+    fn number(&self, name: &str, variables: &mut Variables) -> Result<Option<u64>, String> {
+        let found = self.last(|setting| match setting {
+            Setting::Number(known, given) => (*known == name).then_some(given),
+            _ => None,
+        });
+        found.map(|given| given.get(variables, number)).transpose()
+    }
+
+    /// Think time before the request, milliseconds, when there is one.
+    pub(crate) fn delay_ms(&self, variables: &mut Variables) -> Result<Option<u64>, String> {
+        self.time("delay", variables)
     }
 
     /// How often the entry is run.
     pub(crate) fn repeat(&self, variables: &mut Variables) -> Result<u64, String> {
-        let found = last(self, |setting| match setting {
-            Setting::Repeat(repeat) => Some(repeat),
-            _ => None,
-        });
-        found.map_or(Ok(1), |repeat| repeat.get(variables, repeat_count))
+        Ok(self.number("repeat", variables)?.unwrap_or(1))
+    }
+
+    /// How often it is tried again while something is wrong with it.
+    pub(crate) fn retries(&self, variables: &mut Variables) -> Result<u64, String> {
+        let found = self.count("retry", variables)?;
+        Ok(found.map_or(0, |most| most.unwrap_or(u64::MAX)))
+    }
+
+    /// Time before it is tried again, milliseconds.
+    pub(crate) fn retry_interval_ms(&self, variables: &mut Variables) -> Result<u64, String> {
+        let found = self.time("retry-interval", variables)?;
+        Ok(found.unwrap_or(RETRY_INTERVAL_MS_DEFAULT))
     }
 
     /// Whether the entry is passed over.
     pub(crate) fn skips(&self, variables: &mut Variables) -> Result<bool, String> {
-        let found = last(self, |setting| match setting {
-            Setting::Skip(skip) => Some(skip),
-            _ => None,
-        });
-        found.map_or(Ok(false), |skip| skip.get(variables, boolean))
+        Ok(self.switch("skip", variables)?.unwrap_or(false))
     }
 
     /// Whether redirects may be followed at all.
     pub(crate) fn may_follow(&self) -> bool {
-        last(self, |setting| match setting {
-            Setting::Location(follow) | Setting::LocationTrusted(follow) => Some(follow),
-            _ => None,
-        })
-        .is_some()
+        self.given_switch(&["location", "location-trusted"])
+            .is_some()
     }
 
     /// How many redirects are followed; `None`: none.
     pub(crate) fn redirects_max(&self, variables: &mut Variables) -> Result<Option<u64>, String> {
-        let follow = last(self, |setting| match setting {
-            Setting::Location(follow) | Setting::LocationTrusted(follow) => Some(follow),
-            _ => None,
-        });
+        let follow = self.given_switch(&["location", "location-trusted"]);
         if !follow.map_or(Ok(false), |follow| follow.get(variables, boolean))? {
             return Ok(None);
         }
-        let most = last(self, |setting| match setting {
-            Setting::MaxRedirs(most) => Some(most),
-            _ => None,
-        });
-        let most = most.map(|most| most.get(variables, redirect_count));
-        Ok(Some(match most.transpose()? {
-            None => REDIRECTS_DEFAULT,
-            Some(most) => most.unwrap_or(u64::MAX),
-        }))
+        let most = self.count("max-redirs", variables)?;
+        Ok(Some(most.map_or(REDIRECTS_DEFAULT, |most| {
+            most.unwrap_or(u64::MAX)
+        })))
     }
 
     /// Whether a compressed answer is asked for.
     pub(crate) fn compressed(&self, variables: &mut Variables) -> Result<bool, String> {
-        let found = last(self, |setting| match setting {
-            Setting::Compressed(compressed) => Some(compressed),
-            _ => None,
-        });
-        found.map_or(Ok(false), |found| found.get(variables, boolean))
+        Ok(self.switch("compressed", variables)?.unwrap_or(false))
     }
 
     /// More headers of the request.
@@ -170,10 +219,7 @@ impl Options {
 
     /// `name:password`, when given.
     pub(crate) fn user(&self) -> Option<&Template> {
-        last(self, |setting| match setting {
-            Setting::User(user) => Some(user),
-            _ => None,
-        })
+        self.text("user")
     }
 
     /// Gives variables their values.
@@ -194,187 +240,20 @@ impl OptionLine {
     pub(crate) fn is_of_request(&self) -> bool {
         matches!(
             self.setting,
-            Setting::Header(_) | Setting::User(_) | Setting::Compressed(_)
+            Setting::Header(_) | Setting::Text("user", _) | Setting::Switch("compressed", _)
         )
     }
 
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match &self.setting {
-            Setting::Compressed(given)
-            | Setting::WithoutEffect(_, given)
-            | Setting::Location(given)
-            | Setting::LocationTrusted(given)
-            | Setting::Skip(given) => given.expr().into_iter().collect(),
-            Setting::Delay(given) | Setting::Repeat(given) => given.expr().into_iter().collect(),
-            Setting::MaxRedirs(given) => given.expr().into_iter().collect(),
-            Setting::Header(pair) => pair.key.exprs().chain(pair.value.exprs()).collect(),
-            Setting::User(user) => user.exprs().collect(),
-            Setting::Variable(_, value) => value.exprs(),
-        }
-    }
-}
-
-pub(crate) fn parse(cursor: &mut Cursor<'_>, options: &mut Options) -> Result<(), Fault> {
-    loop {
-        cursor.blank();
-        let place = cursor.place();
-        let start = cursor.at();
-        let Some(key) = key(cursor)? else {
-            return Ok(());
-        };
-        let name = key.as_static().unwrap_or("");
-        let setting = parse_setting(cursor, name, start)?;
-        options.lines.push(OptionLine { place, setting });
-        cursor.end_of_line()?;
-    }
-}
-
-fn parse_setting(cursor: &mut Cursor<'_>, name: &str, start: usize) -> Result<Setting, Fault> {
-    const SWITCH: &str = "expected true, false or {{a variable}}";
-    let setting = match name {
-        "compressed" => Setting::Compressed(given(cursor, boolean, SWITCH)?),
-        "delay" => Setting::Delay(given(
-            cursor,
-            delay_ms,
-            "expected a delay up to one hour: 500ms, 2s, 1m",
-        )?),
-        "header" => Setting::Header(header(cursor)?),
-        "location" => Setting::Location(given(cursor, boolean, SWITCH)?),
-        "location-trusted" => Setting::LocationTrusted(given(cursor, boolean, SWITCH)?),
-        "max-redirs" => Setting::MaxRedirs(given(
-            cursor,
-            redirect_count,
-            "expected how many redirects to follow, or -1 for any number",
-        )?),
-        "repeat" => Setting::Repeat(given(
-            cursor,
-            repeat_count,
-            "expected how often to run this entry",
-        )?),
-        "skip" => Setting::Skip(given(cursor, boolean, SWITCH)?),
-        "user" => Setting::User(Template::parse(cursor, Style::Value)?),
-        "variable" => variable(cursor)?,
-        _ => match WITHOUT_EFFECT.into_iter().find(|known| *known == name) {
-            Some(known) => Setting::WithoutEffect(known, given(cursor, boolean, SWITCH)?),
-            None => {
-                let why = refusal(WordKind::Option, name);
-                let why = why.unwrap_or_else(|| "is not known".to_owned());
-                return Err(Fault::new(start, format!("this option {why}")));
+            Setting::Switch(_, given) => given.expr().into_iter().collect(),
+            Setting::Time(_, given) | Setting::Number(_, given) => {
+                given.expr().into_iter().collect()
             }
-        },
-    };
-    Ok(setting)
-}
-
-fn given<T>(
-    cursor: &mut Cursor<'_>,
-    read: impl Fn(&str) -> Option<T>,
-    expected: &str,
-) -> Result<Given<T>, Fault> {
-    let start = cursor.at();
-    if cursor.rest().starts_with("{{") {
-        return Expr::parse(cursor).map(Given::Expr);
-    }
-    let text = cursor.take_while(|c| !c.is_whitespace() && c != '#');
-    let value = read(text).ok_or_else(|| Fault::new(start, expected))?;
-    Ok(Given::Fixed(value))
-}
-
-fn boolean(text: &str) -> Option<bool> {
-    text.parse().ok()
-}
-
-fn delay_ms(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        _ => return None,
-    };
-    let delay = digits.parse::<u64>().ok()?.checked_mul(unit)?;
-    (delay <= DELAY_MS_MAX).then_some(delay)
-}
-
-fn repeat_count(text: &str) -> Option<u64> {
-    text.parse().ok()
-}
-
-/// `Some(None)` is any number.
-fn redirect_count(text: &str) -> Option<Option<u64>> {
-    match text {
-        "-1" => Some(None),
-        _ => text.parse().ok().map(Some),
-    }
-}
-
-fn header(cursor: &mut Cursor<'_>) -> Result<KeyValue, Fault> {
-    let place = cursor.place();
-    let start = cursor.at();
-    match key(cursor)? {
-        Some(key) => Ok(KeyValue {
-            place,
-            key,
-            value: Template::parse(cursor, Style::Value)?,
-        }),
-        None => Err(Fault::new(
-            start,
-            "expected a header, such as `X-Mode: fast`",
-        )),
-    }
-}
-
-/// `name=value`: a number, true, false, null, a text in quotes, or the rest of the line as text.
-fn variable(cursor: &mut Cursor<'_>) -> Result<Setting, Fault> {
-    let start = cursor.at();
-    let name = cursor.word();
-    let is_it = |word: Word| word.kind == WordKind::Function && word.name == name;
-    if vocabulary().any(is_it) {
-        let message = format!("`{name}` is a function; use another name");
-        return Err(Fault::new(start, message));
-    }
-    if !is_variable_name(name) || !cursor.take("=") {
-        return Err(Fault::new(
-            start,
-            "expected `name=value`, the name of letters, digits, _ and -",
-        ));
-    }
-    let value = if cursor.peek() == Some('"') {
-        Operand::Text(quoted(cursor)?)
-    } else {
-        let text = Template::parse(cursor, Style::Value)?;
-        let plain = text.as_static().and_then(number_or_name);
-        plain.map_or(Operand::Text(text), Operand::Value)
-    };
-    Ok(Setting::Variable(name.to_owned(), value))
-}
-
-impl fmt::Display for OptionLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.setting {
-            Setting::Compressed(given) => write!(f, "compressed: {given}"),
-            Setting::Delay(Given::Fixed(delay)) => write!(f, "delay: {delay}ms"),
-            Setting::Delay(given) => write!(f, "delay: {given}"),
-            Setting::Header(header) => write!(f, "header: {header}"),
-            Setting::WithoutEffect(name, given) => write!(f, "{name}: {given}"),
-            Setting::Location(given) => write!(f, "location: {given}"),
-            Setting::LocationTrusted(given) => write!(f, "location-trusted: {given}"),
-            Setting::MaxRedirs(Given::Fixed(None)) => f.write_str("max-redirs: -1"),
-            Setting::MaxRedirs(Given::Fixed(Some(most))) => write!(f, "max-redirs: {most}"),
-            Setting::MaxRedirs(Given::Expr(expr)) => write!(f, "max-redirs: {expr}"),
-            Setting::Repeat(given) => write!(f, "repeat: {given}"),
-            Setting::Skip(given) => write!(f, "skip: {given}"),
-            Setting::User(user) => write!(f, "user: {}", user.print(Style::Value)),
-            Setting::Variable(name, value) => write!(f, "variable: {name}={value}"),
-        }
-    }
-}
-
-impl<T: fmt::Display> fmt::Display for Given<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Given::Fixed(value) => value.fmt(f),
-            Given::Expr(expr) => expr.fmt(f),
+            Setting::Count(_, given) => given.expr().into_iter().collect(),
+            Setting::Text(_, text) => text.exprs().collect(),
+            Setting::Header(pair) => pair.key.exprs().chain(pair.value.exprs()).collect(),
+            Setting::Variable(_, value) => value.exprs(),
         }
     }
 }

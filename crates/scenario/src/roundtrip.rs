@@ -238,15 +238,16 @@ fn setting() -> impl Strategy<Value = Setting> {
         })
     };
     prop_oneof![
-        any::<bool>().prop_map(|on| Setting::Compressed(Given::Fixed(on))),
-        (0_u64..3_600_000).prop_map(|delay| Setting::Delay(Given::Fixed(delay))),
-        expr().prop_map(|expr| Setting::Delay(Given::Expr(expr))),
+        any::<bool>().prop_map(|on| Setting::Switch("compressed", Given::Fixed(on))),
+        (0_u64..3_600_000).prop_map(|delay| Setting::Time("delay", Given::Fixed(delay))),
+        expr().prop_map(|expr| Setting::Time("retry-interval", Given::Expr(expr))),
         pair().prop_map(Setting::Header),
-        any::<bool>().prop_map(|on| Setting::Location(Given::Fixed(on))),
-        option::of(0_u64..9).prop_map(|most| Setting::MaxRedirs(Given::Fixed(most))),
-        (1_u64..9).prop_map(|count| Setting::Repeat(Given::Fixed(count))),
-        expr().prop_map(|expr| Setting::Skip(Given::Expr(expr))),
-        template().prop_map(Setting::User),
+        any::<bool>().prop_map(|on| Setting::Switch("location", Given::Fixed(on))),
+        option::of(0_u64..9).prop_map(|most| Setting::Count("max-redirs", Given::Fixed(most))),
+        expr().prop_map(|expr| Setting::Count("retry", Given::Expr(expr))),
+        (1_u64..9).prop_map(|count| Setting::Number("repeat", Given::Fixed(count))),
+        expr().prop_map(|expr| Setting::Switch("skip", Given::Expr(expr))),
+        template().prop_map(|text| Setting::Text("user", text)),
         (name(), template()).prop_map(|(name, text)| Setting::Variable(name, Operand::Text(text))),
         (name(), any::<i64>()).prop_map(|(name, number)| {
             Setting::Variable(name, Operand::Value(Value::Integer(number)))

@@ -50,6 +50,8 @@ pub struct User {
     /// Why the entry it stands at cannot be run.
     fault: Option<String>,
     trail: Trail,
+    /// Whether its last request was in vain and is to be tried again.
+    is_trying_again: bool,
     scored: Vec<(usize, f64)>,
     line: String,
     /// The method of the last request.
@@ -66,6 +68,10 @@ struct Position {
     entry: usize,
     /// How often the entry is still to be run.
     runs_left: u64,
+    /// How often it was tried in vain in this run of it.
+    tries: u64,
+    /// How often it is tried again then.
+    retries: u64,
     /// How often the flow's rounds are still to be run.
     rounds_left: u64,
     row: Option<u32>,
@@ -140,6 +146,7 @@ impl<'s> Session<'s> {
             at: None,
             fault: None,
             trail: Trail::default(),
+            is_trying_again: false,
             scored: Vec::new(),
             line: String::new(),
             method: String::new(),
@@ -156,7 +163,12 @@ impl<'s> Session<'s> {
         if user.trail.has_next() {
             return 0;
         }
-        match step.entry.options.delay_ms(&mut user.variables) {
+        let options = &step.entry.options;
+        let delay = match user.is_trying_again {
+            true => options.retry_interval_ms(&mut user.variables).map(Some),
+            false => options.delay_ms(&mut user.variables),
+        };
+        match delay {
             Ok(Some(delay_ms)) => delay_ms * 1_000_000,
             Ok(None) => {
                 let think = step.think.or(self.flow(user).think);
@@ -207,6 +219,7 @@ impl<'s> Session<'s> {
         if let Action::Message(message) = &step.action {
             return self.render_message(user, message, out);
         }
+        user.is_trying_again = false;
         let hop = user.trail.take_next();
         if hop.is_none() {
             user.trail.clear();
@@ -259,8 +272,8 @@ impl<'s> Session<'s> {
     }
 
     /// Judges the answer to the user's current request and moves the user on: to the next entry,
-    /// or, when a check failed or the flow is done, to a new iteration. After [`Verdict::NotYet`]
-    /// it waits on.
+    /// or, when a check failed or the flow is done, to a new iteration; an entry that is to be tried
+    /// again stays. After [`Verdict::NotYet`] it waits on.
     pub fn judge(&self, user: &mut User, answer: &Answer<'_>) -> Verdict {
         let step = self.step(user);
         user.scored.clear();
@@ -288,10 +301,11 @@ impl<'s> Session<'s> {
             (Verdict::Passed, Action::Upgrade) => user.socket.judge(step, answer),
             (verdict, _) => verdict,
         };
-        if verdict == Verdict::Passed {
-            self.advance(user);
-        } else {
-            self.end_iteration(user);
+        match verdict {
+            Verdict::Passed => self.advance(user),
+            Verdict::CheckFailed(why) if self.tries_again(user) => return Verdict::Again(why),
+            Verdict::ServerError(_) if self.tries_again(user) => {}
+            _ => self.end_iteration(user),
         }
         verdict
     }
@@ -323,14 +337,17 @@ impl<'s> Session<'s> {
         };
         match faults.is_empty() {
             true => self.advance(user),
+            false if self.tries_again(user) => {}
             false => self.end_iteration(user),
         }
         faults
     }
 
-    /// Ends the user's iteration: its request got no answer.
+    /// Ends the user's iteration, unless its entry is to be tried again: its request got no answer.
     pub fn give_up(&self, user: &mut User) {
-        self.end_iteration(user);
+        if !self.tries_again(user) {
+            self.end_iteration(user);
+        }
     }
 }
 
@@ -338,6 +355,11 @@ impl User {
     /// Whether it stands between two iterations: the flow is done, or was given up.
     pub fn is_between(&self) -> bool {
         self.at.is_none()
+    }
+
+    /// Whether its last request was in vain, and its next one is another try.
+    pub fn is_trying_again(&self) -> bool {
+        self.is_trying_again
     }
 
     /// Method and path, without the query, of the last request.

@@ -85,6 +85,8 @@ const RUN: &[(WordKind, &[&str])] = &[
             "max-redirs",
             "path-as-is",
             "repeat",
+            "retry",
+            "retry-interval",
             "skip",
             "user",
             "variable",
@@ -211,7 +213,6 @@ const RUN: &[(WordKind, &[&str])] = &[
 const FOR_ALL: &str = "it is set for all requests at once, by a flag of the command";
 const NOT_SPOKEN: &str = "only HTTP/1.1 is spoken";
 const OUTPUT: &str = "it is about what hurl prints; leave it out";
-const NO_RETRIES: &str = "an answer that fails its checks is a result here; state what may come";
 const NO_PROXIES: &str = "requests go straight to the server; --connect-to names another one";
 const NO_SUCH_LOGIN: &str = "use [BasicAuth], or a header";
 
@@ -265,8 +266,6 @@ const REFUSED: &[(WordKind, &str, &str)] = &[
     ),
     (WordKind::Option, "proxy", NO_PROXIES),
     (WordKind::Option, "resolve", NO_PROXIES),
-    (WordKind::Option, "retry", NO_RETRIES),
-    (WordKind::Option, "retry-interval", NO_RETRIES),
     (WordKind::Option, "unix-socket", FOR_ALL),
     (WordKind::Option, "verbosity", OUTPUT),
     (

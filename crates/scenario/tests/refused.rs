@@ -52,9 +52,13 @@ fn grammar_that_is_not_run_is_refused() {
     check("GET /a b\n", "1:8", "end of the line");
     check("HTTP 200\n", "1:1", "no request before it");
     check("CONNECT a:1\n", "1:1", "CONNECT");
-    check("GET /a\n[Options]\nretry: 3\n", "3:1", "`retry` is not run");
-    check("GET /a\n[Options]\ndelay: soon\n", "3:8", "delay");
-    check("GET /a\n[Options]\nrepeat: -1\n", "3:9", "how often");
+    check(
+        "GET /a\n[Options]\nproxy: a:1\n",
+        "3:1",
+        "`proxy` is not run",
+    );
+    check("GET /a\n[Options]\ndelay: soon\n", "3:8", "a time");
+    check("GET /a\n[Options]\nrepeat: -1\n", "3:9", "a number");
     check(
         "GET /a\n[Options]\nrepeat: {{n}}\n",
         "3:1",

@@ -1,6 +1,7 @@
 //! The server that both programs ask. A path begins with who asks and the number of the case,
 //! `/h/12` or `/k/12`; below that, `/a/STATUS/HEADERS/BODY` answers just that (the last two in
-//! hexadecimal digits), and any other path answers 200 and what it got.
+//! hexadecimal digits), `/tries/N` answers 404 to the first N - 1 requests of a case, and any other
+//! path answers 200 and what it got.
 //!
 //! What came is kept, in a form in which requests that mean the same are the same.
 
@@ -71,10 +72,19 @@ fn serve(stream: &TcpStream, seen: &Seen) -> io::Result<()> {
         let rest = format!("/{}", parts.next().unwrap_or(""));
         let shown = shown(&request, &rest);
         let base = format!("/{key}");
+        let mut count = 0;
         if let Ok(mut seen) = seen.lock() {
-            seen.entry(key).or_default().push(shown.clone());
+            let of_case = seen.entry(key).or_default();
+            of_case.push(shown.clone());
+            count = of_case.len();
         }
-        let reply = reply(&request, &rest, &base, &shown);
+        let enough = rest.strip_prefix("/tries/");
+        let reply = match enough.and_then(|enough| enough.parse::<usize>().ok()) {
+            Some(enough) if count < enough => {
+                b"HTTP/1.1 404 X\r\nContent-Length: 5\r\n\r\nagain".to_vec()
+            }
+            _ => reply(&request, &rest, &base, &shown),
+        };
         let mut stream = stream;
         stream.write_all(&reply)?;
     }

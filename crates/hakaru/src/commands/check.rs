@@ -40,10 +40,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         all.push(checked);
     });
     ran.map_err(|error| Failure::new(Exit::Failed, error))?;
-    let failed = all
-        .iter()
-        .filter(|checked| checked.outcome != Outcome::Ok)
-        .count();
+    let failed = failed(&all);
     match args.json {
         true => output::data(&json(&all)),
         false => output::notice(text!(
@@ -120,12 +117,25 @@ fn tried(flow: &mut FlowSpec, feed: Option<PathBuf>) {
     }
 }
 
+/// How many are a failure: not those that were tried again.
+fn failed(all: &[Checked]) -> usize {
+    all.iter()
+        .filter(|checked| checked.outcome != Outcome::Ok && !checked.is_tried_again)
+        .count()
+}
+
 fn shown(checked: &Checked, verbose: bool) -> String {
     let good = checked.outcome == Outcome::Ok;
     let say = |text: Text| text.written_in(language::chosen());
-    let [well, badly] = [text!("ok"), text!("FAILED")].map(say);
-    let columns = width(&well).max(width(&badly));
-    let mark = left(if good { &well } else { &badly }, columns);
+    let marks = [text!("ok"), text!("FAILED"), text!("AGAIN")].map(say);
+    let columns = marks.iter().map(|mark| width(mark)).max().unwrap_or(0);
+    let [well, badly, again] = &marks;
+    let mark = match (good, checked.is_tried_again) {
+        (true, _) => well,
+        (false, true) => again,
+        (false, false) => badly,
+    };
+    let mark = left(mark, columns);
     let status = match checked.status {
         0 => "–".to_owned(),
         status => status.to_string(),
@@ -178,6 +188,7 @@ struct Exchange<'a> {
     time_ms: f64,
     body_bytes: u64,
     faults: &'a [String],
+    tried_again: bool,
     request: &'a str,
     response: &'a str,
 }
@@ -188,10 +199,7 @@ fn json(all: &[Checked]) -> String {
         format: "hakaru-check",
         version: 1,
         requests: all.len(),
-        failed: all
-            .iter()
-            .filter(|checked| checked.outcome != Outcome::Ok)
-            .count(),
+        failed: failed(all),
         exchanges,
     };
     let text = serde_json::to_string_pretty(&document);
@@ -207,6 +215,7 @@ fn exchange_of(checked: &Checked) -> Exchange<'_> {
         time_ms: checked.time.as_millis_f64(),
         body_bytes: checked.body_bytes,
         faults: &checked.faults,
+        tried_again: checked.is_tried_again,
         request: &checked.request,
         response: &checked.response,
     }

@@ -133,7 +133,7 @@ impl Worker<'_> {
         let place = session.place(&mut connection.user);
         let verdict = connection.judge(session, answered.since(request.sent).0);
         let (outcome, reason) = match &verdict {
-            Verdict::Passed => (Outcome::Ok, ""),
+            Verdict::Passed | Verdict::Again(_) => (Outcome::Ok, ""),
             Verdict::CheckFailed(reason) => (Outcome::CheckFailed, reason.as_str()),
             Verdict::ServerError(reason) => (Outcome::ServerError, reason.as_str()),
             Verdict::BadAnswer(reason) => (Outcome::BadAnswer, reason.as_str()),
@@ -142,9 +142,9 @@ impl Worker<'_> {
                 return connection.pass_over(reason);
             }
         };
-        if outcome == Outcome::Ok {
+        if verdict == Verdict::Passed {
             self.ledger.count_points(&self.connections[index], answered);
-        } else {
+        } else if outcome != Outcome::Ok {
             let connection = &self.connections[index];
             self.ledger
                 .count_failure(connection, outcome, place, reason);
@@ -192,8 +192,13 @@ impl Worker<'_> {
         self.record(index, answered, outcome);
         match self.pacer {
             None if cost_no_time && self.sending => {
-                self.wakeups
-                    .push(Reverse((answered + FAILURE_BACKOFF, index)));
+                let user = &mut self.connections[index].user;
+                let delay = match user.is_trying_again() {
+                    true => Nanos(session.delay_ns(user)),
+                    false => Nanos::ZERO,
+                };
+                let wait = FAILURE_BACKOFF.max(delay);
+                self.wakeups.push(Reverse((answered + wait, index)));
             }
             _ => self.next_of(index, answered),
         }

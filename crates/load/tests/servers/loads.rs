@@ -400,3 +400,60 @@ fn what_answers_have_in_common_is_told() {
     assert_eq!(kind.map(|(_, text)| text.as_str()), Some("image/png"));
     assert_eq!(of("POST /post").repeated, 0);
 }
+
+/// Of three answers to each try, the last is well.
+#[test]
+fn tries_in_vain_are_answered_and_give_no_points() {
+    let asked = AtomicU64::new(0);
+    let address = serve_answers(move |_| match asked.fetch_add(1, Ordering::Relaxed) % 3 {
+        2 => ok("done"),
+        _ => ok("wait"),
+    });
+    let text = "GET /job\n[Options]\nretry: 2\nretry-interval: 1ms\nHTTP 200\n[Asserts]\nbody == \"done\"\n";
+    let score = ScoreSpec {
+        rules: vec![ScoreRule {
+            pattern: "GET /job".to_owned(),
+            status: None,
+            points: 1.0,
+            per: 1,
+        }],
+        captures: Vec::new(),
+    };
+    let (exchanges, _, result) = load(&plan(1), &flow(address, text, score));
+    let answered = exchanges.iter().filter(|e| e.outcome == Outcome::Ok);
+    let answered = answered.count() as u64;
+    assert!(answered >= 6 && result.failures.is_empty(), "{answered}");
+    let points = result.score.and_then(|score| score.points);
+    assert_eq!(points, Some((answered / 3) as f64));
+}
+
+/// An answer of 503 is a server error each time, and a closed connection is one too, but the flow
+/// goes on.
+#[test]
+fn tries_that_no_answer_came_to_are_counted_and_go_on() {
+    let asked = AtomicU64::new(0);
+    let address = crate::common::serve(move |mut stream| {
+        use std::io::Write as _;
+        while crate::common::read_request(&mut stream).is_some() {
+            let reply = match asked.fetch_add(1, Ordering::Relaxed) % 3 {
+                0 => answer("503 Busy", "", ""),
+                1 => return,
+                _ => ok("done"),
+            };
+            if stream.write_all(&reply).is_err() {
+                return;
+            }
+        }
+    });
+    let text =
+        "GET /job\n[Options]\nretry: 2\nretry-interval: 1ms\nHTTP 200\n\nGET /next\nHTTP *\n";
+    let (exchanges, _, _) = load(&plan(1), &flow(address, text, ScoreSpec::default()));
+    let ended: Vec<Outcome> = exchanges.iter().take(4).map(|e| e.outcome).collect();
+    let expected = [
+        Outcome::ServerError,
+        Outcome::Disconnected,
+        Outcome::Ok,
+        Outcome::Ok,
+    ];
+    assert_eq!(ended, expected);
+}

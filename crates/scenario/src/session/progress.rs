@@ -81,6 +81,8 @@ impl<'s> Session<'s> {
             flow,
             entry: 0,
             runs_left: 1,
+            tries: 0,
+            retries: 0,
             rounds_left: chosen.rounds.map_or(1, |rounds| rounds.count),
             row,
             has_sent: false,
@@ -99,6 +101,7 @@ impl<'s> Session<'s> {
             return;
         };
         position.has_sent = true;
+        position.tries = 0;
         if position.runs_left > 1 {
             position.runs_left -= 1;
             return;
@@ -126,14 +129,16 @@ impl<'s> Session<'s> {
         let steps = &self.scenario.flows[position.flow].steps;
         while let Some(step) = steps.get(position.entry) {
             match enter(step, user) {
-                Ok(0) => position.entry += 1,
+                Ok((0, _)) => position.entry += 1,
                 Ok(_) if self.is_fresh(user, position) => position.entry += 1,
-                Ok(runs) => {
+                Ok((runs, retries)) => {
                     position.runs_left = runs;
+                    position.retries = retries;
                     return Ok(position);
                 }
                 Err(why) => {
                     position.runs_left = 1;
+                    position.retries = 0;
                     user.fault = Some(why);
                     return Ok(position);
                 }
@@ -143,9 +148,29 @@ impl<'s> Session<'s> {
         Err(position)
     }
 
+    /// Whether the entry, with which something was wrong, is to be tried again; the user then stays
+    /// at it.
+    pub(super) fn tries_again(&self, user: &mut User) -> bool {
+        let Some(position) = user.at else {
+            return false;
+        };
+        // An option that cannot be read is not mended by another try.
+        if position.tries >= position.retries || user.fault.is_some() {
+            return false;
+        }
+        user.at = Some(Position {
+            tries: position.tries + 1,
+            ..position
+        });
+        user.trail.clear();
+        user.is_trying_again = true;
+        true
+    }
+
     pub(super) fn end_iteration(&self, user: &mut User) {
         user.fault = None;
         user.trail.clear();
+        user.is_trying_again = false;
         let Some(position) = user.at.take() else {
             return;
         };
@@ -157,16 +182,20 @@ impl<'s> Session<'s> {
     }
 }
 
-/// Comes to an entry: sets its variables; how often it is to be run, 0 when it is skipped.
-fn enter(step: &Step, user: &mut User) -> Result<u64, String> {
+/// Comes to an entry: sets its variables; how often it is to be run, 0 when it is skipped, and how
+/// often it is tried again each time.
+fn enter(step: &Step, user: &mut User) -> Result<(u64, u64), String> {
     let options = &step.entry.options;
     if options.lines.is_empty() {
-        return Ok(1);
+        return Ok((1, 0));
     }
     options.set_variables(&mut user.variables)?;
     match options.skips(&mut user.variables)? {
-        true => Ok(0),
-        false => options.repeat(&mut user.variables),
+        true => Ok((0, 0)),
+        false => Ok((
+            options.repeat(&mut user.variables)?,
+            options.retries(&mut user.variables)?,
+        )),
     }
 }
 

@@ -1,12 +1,13 @@
 //! A server that answers what it is asked to answer.
 //!
-//! `/answer?status=…&type=…&header=Name: value&body=…&hex=…&coding=gzip` answers just that; any
+//! `/tries/NAME/N` answers 404 to the first N - 1 requests, then 200. `/answer?status=…&type=…&header=Name: value&body=…&hex=…&coding=gzip` answers just that; any
 //! other path answers with JSON that says how it was asked: `method`, `target`, `headers` by name,
 //! `body`.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use flate2::Compression;
@@ -42,9 +43,16 @@ pub(crate) fn start() -> String {
 fn serve(mut stream: TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
     let request = read(&stream)?;
-    let reply = match request.target.strip_prefix("/answer") {
-        Some(query) => asked_for(query.trim_start_matches('?'))?,
-        None => echo(&request),
+    let target = request.target.as_str();
+    let reply = if let Some(query) = target.strip_prefix("/answer") {
+        asked_for(query.trim_start_matches('?'))?
+    } else if let Some((_, enough)) = target
+        .strip_prefix("/tries/")
+        .and_then(|rest| rest.split_once('/'))
+    {
+        tried(target, enough)
+    } else {
+        echo(&request)
     };
     let status = reply.status.as_deref().unwrap_or("200");
     let length = reply.body.len();
@@ -80,6 +88,19 @@ fn read(stream: &TcpStream) -> io::Result<Request> {
         headers,
         body,
     })
+}
+
+/// Counts the requests for a target, until there are enough.
+fn tried(target: &str, enough: &str) -> Reply {
+    static TRIES: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+    let mut tries = TRIES.lock().expect("no thread panics with it");
+    let count = tries.entry(target.to_owned()).or_default();
+    *count += 1;
+    Reply {
+        status: (count.to_string() != enough).then(|| "404".to_owned()),
+        body: count.to_string().into_bytes(),
+        ..Reply::default()
+    }
 }
 
 fn echo(request: &Request) -> Reply {

@@ -298,6 +298,44 @@ pub(super) fn all() -> Vec<Case> {
         cases.push(Case::new(format!("demand {demand} of {body}"), text));
     }
     cases.extend(redirects());
+    cases.extend(retries());
+    cases
+}
+
+/// Tries of `§/tries/N`, which answers well to the Nth request.
+fn retries() -> Vec<Case> {
+    const TRIES: [&str; 9] = [
+        "retry: 0",
+        "retry: 1",
+        "retry: 2",
+        "retry: 5",
+        "retry: -1",
+        "retry: {{two}}",
+        "retry: {{abc}}",
+        "retry: 3\nrepeat: 2",
+        "retry: 3\nlocation: true",
+    ];
+    const DEMANDS: [&str; 4] = [
+        "HTTP 200",
+        "HTTP *\n[Asserts]\nbody contains \"GET\"",
+        "HTTP *\n[Captures]\nx: header \"None\"\n[Asserts]\nstatus == 200",
+        "HTTP *\n[Captures]\nx: status\n[Asserts]\nstatus == 200",
+    ];
+    let mut cases = Vec::new();
+    for tries in TRIES {
+        for demand in DEMANDS {
+            for enough in [1, 2, 3] {
+                // What never holds is tried for ever.
+                if tries == "retry: -1" && demand.contains("None") {
+                    continue;
+                }
+                let text = format!(
+                    "GET §/tries/{enough}\n[Options]\nretry-interval: 1ms\n{tries}\n{demand}\n\nGET §/after\n"
+                );
+                cases.push(Case::new(format!("retry {tries:?}"), text));
+            }
+        }
+    }
     cases
 }
 

@@ -151,6 +151,7 @@ mod tests {
             request: String::new(),
             response: String::new(),
             is_message: false,
+            is_tried_again: false,
         }
     }
 
