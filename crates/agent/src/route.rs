@@ -50,8 +50,7 @@ pub(crate) fn prepare(api: &Api) {
     });
 }
 
-/// Set in a number where the client sends other requests without one, which are not to be noted
-/// down.
+/// Set in a number where the client sends other requests without one, which are not to be recorded.
 pub(crate) const THINNED: u64 = 1 << 63;
 
 /// Removes the request's number from the env, out of the app's sight, and returns the number; 0

@@ -239,7 +239,7 @@ mod tests {
     }
 
     /// Of series without a change, short and long, even and with a few wild values, about one in a
-    /// hundred is split; the bound is exceeded by 1 % of 600 once in a thousand times.
+    /// hundred is split; 1 % of 600 exceeds the bound once in a thousand times.
     #[test]
     fn series_without_a_change_are_left_whole() {
         let mut random = fastrand::Rng::with_seed(3);

@@ -2,8 +2,9 @@
 //! parts removed.
 //!
 //! Both replays of a pair draw the same requests with the same seed, so what is random in them is
-//! alike and goes out of their ratio. Several pairs, each of other requests drawn with replacement
-//! (the bootstrap: Efron 1979), say how much the ratio depends on which requests were recorded.
+//! alike and goes out of their ratio. Several pairs, each with requests newly drawn with
+//! replacement (the bootstrap: Efron 1979), say how much the ratio depends on which requests were
+//! recorded.
 
 use std::collections::BTreeMap;
 
