@@ -1,134 +1,401 @@
-//! Which commit made it slower? Halving over a line of commits, each step a bench of the commit in
-//! the middle beside both ends.
+//! Which commit made it slower? A search over a line of commits whose steps may err: each step is a
+//! bench of a commit in the middle beside both ends.
 //!
 //! The ends stand in every step's blocks, so that a step never compares with what the machine did
-//! earlier. A commit belongs to the end that it is nearer to; that is claimed once its interval
-//! beside that end lies within half of the difference of the ends.
+//! earlier. A step does not decide: it moves the *belief*, how probable it is of each commit that
+//! it is the first that differs (Burnashev and Zigangirov's search with noisy comparisons). The
+//! next step measures where the belief is halved, so a step that told little is repeated by itself,
+//! and one that erred is set right by those behind it. At the end the commit that is believed is
+//! measured beside the one before it; a commit of which that shows nothing is not named.
 
 use stats::comparison::Verdict;
+use stats::contest::Pair;
 
-/// A search at work: indices into the line of commits, the oldest first.
+/// Belief at which a commit is named.
+const SURE: f64 = 0.99;
+/// No step multiplies odds by more: whatever made its error larger than its blocks say, such as a
+/// disturbance that lasts as long as the step, two others outweigh it.
+const ODDS_MAX: f64 = 10_000.0;
+/// Odds from which a step is said to have told something.
+const ODDS_CLEAR: f64 = 20.0;
+/// Logarithm by which commits that do the same may differ for good: what code lies where differs
+/// from one to the next.
+const UNRELATED: f64 = 0.002;
+/// Steps in a row that tell nothing; then more of them would not either, as where several commits
+/// share the difference.
+const DOUBTFUL_MAX: usize = 3;
+/// Steps beyond what halving without errors takes.
+const STEPS_MORE: usize = 6;
+/// Benches of the ends, each twice as long as the one before, before they are said not to differ.
+const ENDS_MAX: u32 = 2;
+
+/// What is measured next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bisect {
-    good: usize,
-    bad: usize,
+pub enum Step {
+    /// Both ends, for so many times the time of a step.
+    Ends(u32),
+    /// The commit of this index, beside both ends.
+    Middle(usize),
+    /// The commit of this index, beside the one before it.
+    Last(usize),
 }
 
-/// Where the commit in the middle belongs.
+/// What a step told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// As the older end.
-    Good,
-    /// As the newer end.
-    Bad,
-    /// Cannot be told.
+    /// The commit is as the older end.
+    Older,
+    /// The commit is as the newer end.
+    Newer,
+    /// Not much.
     Unclear,
 }
 
-impl Bisect {
-    /// Over so many commits, the first and last of which differ.
-    pub fn new(commits: usize) -> Bisect {
-        Bisect {
-            good: 0,
-            bad: commits.saturating_sub(1),
+/// How a search ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum End {
+    /// No difference between the ends is shown.
+    Alike,
+    /// This commit is the first that differs, by that ratio to the one before it.
+    Found(usize, f64),
+    /// It lies behind the first and up to the second of these, with 95 %.
+    Within(usize, usize),
+}
+
+/// A logarithm of a ratio and its standard error.
+#[derive(Clone, Copy, Debug)]
+struct Difference {
+    log: f64,
+    error: f64,
+}
+
+/// A search at work: commits are indices, the oldest first.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// Logarithm of the odds of each commit but the first, up to a common constant.
+    belief: Vec<f64>,
+    ends: Vec<Difference>,
+    differ: bool,
+    steps_left: usize,
+    doubtful: usize,
+    confirmed: Option<(usize, f64)>,
+}
+
+impl Search {
+    /// Over so many commits, two at least.
+    pub fn new(commits: usize) -> Search {
+        let places = commits.saturating_sub(1).max(1);
+        Search {
+            belief: vec![0.0; places],
+            ends: Vec::new(),
+            differ: false,
+            steps_left: halvings(places) + STEPS_MORE,
+            doubtful: 0,
+            confirmed: None,
         }
     }
 
-    /// The commit to measure next; `None` when the first one that differs is known.
-    pub fn middle(&self) -> Option<usize> {
-        (self.bad > self.good + 1).then_some(self.good + (self.bad - self.good) / 2)
-    }
-
-    /// Takes a step; what cannot be told ends the search.
-    pub fn take(&mut self, middle: usize, side: Side) -> bool {
-        match side {
-            Side::Good => self.good = middle,
-            Side::Bad => self.bad = middle,
-            Side::Unclear => return false,
+    /// What to measure next; `None` at the end.
+    pub fn next(&self) -> Option<Step> {
+        if !self.differ {
+            let before = self.ends.len() as u32;
+            return (before < ENDS_MAX).then_some(Step::Ends(1 << before));
         }
-        true
+        if self.confirmed.is_some() || self.steps_left == 0 || self.doubtful >= DOUBTFUL_MAX {
+            return None;
+        }
+        match self.believed() {
+            Some(commit) => Some(Step::Last(commit)),
+            None => Some(Step::Middle(self.halving())),
+        }
     }
 
-    /// The last commit known to be as the older end, and the first known to be as the newer one.
-    pub fn found(&self) -> (usize, usize) {
-        (self.good, self.bad)
+    /// The commits that a step measures, the oldest first.
+    pub fn commits(&self, step: Step) -> Vec<usize> {
+        let last = self.belief.len();
+        match step {
+            Step::Ends(_) => vec![0, last],
+            Step::Middle(middle) => vec![0, middle, last],
+            Step::Last(commit) => vec![commit - 1, commit],
+        }
     }
 
-    /// Steps that are left at most.
-    pub fn steps(&self) -> u32 {
-        (self.bad - self.good).next_power_of_two().trailing_zeros()
+    /// The equivalence bound of a step, half of the difference between the ends; `None` before
+    /// that is known.
+    pub fn margin(&self) -> Option<f64> {
+        self.differ.then(|| (self.apart().abs() / 2.0).exp_m1())
     }
-}
 
-/// The equivalence bound of a step: half of the difference between the ends, in logarithms.
-pub fn margin(ends_ratio: f64) -> f64 {
-    (ends_ratio.ln().abs() / 2.0).exp_m1()
-}
+    /// Takes what a step's bench says of each pair of its commits, in the order of
+    /// [`Search::commits`]; `None` when a ratio is missing.
+    pub fn take(&mut self, step: Step, pairs: &[Pair]) -> Option<Side> {
+        let known = |a, b| {
+            let pair = pairs.iter().find(|pair| (pair.a, pair.b) == (a, b))?;
+            let difference = Difference {
+                log: pair.ratio?.ln(),
+                error: pair.error?,
+            };
+            Some((difference, pair.verdict))
+        };
+        let odds = match step {
+            Step::Ends(_) => {
+                let (ends, verdict) = known(0, 1)?;
+                self.ends.push(ends);
+                self.differ = matches!(verdict, Verdict::Lower | Verdict::Higher);
+                if self.differ && self.belief.len() == 1 {
+                    self.confirmed = Some((1, ends.log.exp()));
+                }
+                return Some(Side::Unclear);
+            }
+            Step::Middle(middle) => {
+                let (older, newer) = (known(0, 1)?.0, known(1, 2)?.0);
+                self.ends.push(known(0, 2)?.0);
+                let odds = odds_of_middle(older, newer, self.apart());
+                let (before, behind) = self.belief.split_at_mut(middle);
+                before.iter_mut().for_each(|belief| *belief += odds);
+                behind.iter_mut().for_each(|belief| *belief -= odds);
+                // Both sides have moved, by half of the odds each.
+                odds * 2.0
+            }
+            Step::Last(commit) => {
+                let seen = known(0, 1)?.0;
+                let odds = odds_of_last(seen, self.apart());
+                self.belief[commit - 1] += odds;
+                let is_sure = odds > 0.0 && self.believed() == Some(commit);
+                self.confirmed = is_sure.then(|| (commit, seen.log.exp()));
+                odds
+            }
+        };
+        self.steps_left = self.steps_left.saturating_sub(1);
+        let side = if odds.abs() < ODDS_CLEAR.ln() {
+            Side::Unclear
+        } else if odds > 0.0 {
+            Side::Newer
+        } else {
+            Side::Older
+        };
+        self.doubtful = if side == Side::Unclear {
+            self.doubtful + 1
+        } else {
+            0
+        };
+        Some(side)
+    }
 
-/// Where the middle belongs, by what is claimed of it beside both ends and by its two ratios.
-pub fn side(good: (Verdict, f64), bad: (Verdict, f64)) -> Side {
-    let is_same = |verdict| verdict == Verdict::Same;
-    match (is_same(good.0), is_same(bad.0)) {
-        (true, false) => Side::Good,
-        (false, true) => Side::Bad,
-        // Both are within half of the difference: the nearer one, if it is clearly nearer.
-        _ => {
-            let [good, bad] = [good.1, bad.1].map(|ratio| ratio.ln().abs());
-            if good < 0.6 * bad {
-                Side::Good
-            } else if bad < 0.6 * good {
-                Side::Bad
-            } else {
-                Side::Unclear
+    /// The newer end over the older one, by all benches of both.
+    pub fn ratio(&self) -> f64 {
+        self.apart().exp()
+    }
+
+    /// Steps that follow when each of them is clear.
+    pub fn steps(&self) -> usize {
+        match self.belief.len() {
+            1 => 0,
+            places => halvings(places) + 1,
+        }
+    }
+
+    /// What is known at the end, or at Ctrl-C.
+    pub fn end(&self) -> End {
+        match self.confirmed {
+            Some((commit, ratio)) => End::Found(commit, ratio),
+            None if !self.differ => End::Alike,
+            None => self.within(),
+        }
+    }
+
+    fn shares(&self) -> Vec<f64> {
+        let most = self.belief.iter().copied().fold(f64::MIN, f64::max);
+        let weights: Vec<f64> = self.belief.iter().map(|one| (one - most).exp()).collect();
+        let sum: f64 = weights.iter().sum();
+        weights.into_iter().map(|weight| weight / sum).collect()
+    }
+
+    fn believed(&self) -> Option<usize> {
+        let shares = self.shares();
+        let place = shares.iter().position(|share| *share >= SURE)?;
+        Some(place + 1)
+    }
+
+    /// The commit between whose two sides the belief is divided most evenly.
+    fn halving(&self) -> usize {
+        let shares = self.shares();
+        let mut before = 0.0;
+        let mut best = (f64::MAX, 1);
+        for (index, share) in shares.iter().enumerate().take(shares.len() - 1) {
+            before += share;
+            let uneven = f64::abs(before - 0.5);
+            if uneven < best.0 {
+                best = (uneven, index + 1);
             }
         }
+        best.1
     }
+
+    /// Without 2.5 % of the belief at either side.
+    fn within(&self) -> End {
+        let shares = self.shares();
+        let first = outside(shares.iter());
+        let last = shares.len() - outside(shares.iter().rev());
+        End::Within(first, last.max(first + 1))
+    }
+
+    /// Logarithm of the newer end over the older one: the mean of all benches, weighted by their
+    /// precision.
+    fn apart(&self) -> f64 {
+        let weight = |one: &Difference| 1.0 / variance(one.error, UNRELATED);
+        let sum: f64 = self.ends.iter().map(weight).sum();
+        let weighted = self.ends.iter().map(|one| one.log * weight(one));
+        weighted.sum::<f64>() / sum.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// How many of the first hold no more than 2.5 % together.
+fn outside<'a>(mut shares: impl Iterator<Item = &'a f64>) -> usize {
+    let mut sum = 0.0;
+    let reached = shares.position(|share| {
+        sum += share;
+        sum > 0.025
+    });
+    reached.unwrap_or(0)
+}
+
+/// Half of the logarithm of the odds that the middle is as the newer end, by its ratios to the
+/// older end and of the newer end to it.
+///
+/// Their difference is the distance of the ends when it is, and minus that when it is as the older
+/// one. Both ratios hold the middle's own error, so their errors add up at worst.
+fn odds_of_middle(older: Difference, newer: Difference, apart: f64) -> f64 {
+    let seen = older.log - newer.log;
+    let variance = variance(older.error + newer.error, 2.0 * UNRELATED);
+    let most = ODDS_MAX.ln();
+    (2.0 * seen * apart / variance).clamp(-most, most) / 2.0
+}
+
+/// Logarithm of the odds that a commit differs from the one before it as the ends do, beside not at
+/// all.
+fn odds_of_last(seen: Difference, apart: f64) -> f64 {
+    let most = ODDS_MAX.ln();
+    let distance = apart * (2.0 * seen.log - apart);
+    (distance / (2.0 * variance(seen.error, UNRELATED))).clamp(-most, most)
+}
+
+fn variance(error: f64, unrelated: f64) -> f64 {
+    error * error + unrelated * unrelated
+}
+
+/// Steps in which halving without errors finds one of so many.
+fn halvings(places: usize) -> usize {
+    places.next_power_of_two().trailing_zeros() as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The pairs of a bench of commits at these logarithms, each known to within this error.
+    fn pairs(levels: &[f64], error: f64) -> Vec<Pair> {
+        let each = (0..levels.len()).flat_map(|a| (a + 1..levels.len()).map(move |b| (a, b)));
+        each.map(|(a, b)| Pair {
+            a,
+            b,
+            ratio: Some((levels[b] - levels[a]).exp()),
+            error: Some(error),
+            interval: None,
+            verdict: Verdict::Higher,
+        })
+        .collect()
+    }
+
+    fn search(levels: &[f64], error: f64) -> (End, usize) {
+        let mut search = Search::new(levels.len());
+        let mut steps = 0;
+        while let Some(step) = search.next() {
+            let commits = search.commits(step);
+            let seen: Vec<f64> = commits.iter().map(|commit| levels[*commit]).collect();
+            search.take(step, &pairs(&seen, error)).expect("all ratios");
+            steps += 1;
+        }
+        (search.end(), steps)
+    }
+
+    fn planted(commits: usize, first: usize, log: f64) -> Vec<f64> {
+        let level = |commit| if commit < first { 0.0 } else { log };
+        (0..commits).map(level).collect()
+    }
+
     #[test]
     fn every_place_is_found_in_as_many_steps_as_halving_takes() {
         for commits in 2..70 {
-            for planted in 1..commits {
-                let mut bisect = Bisect::new(commits);
-                let most = bisect.steps();
-                let mut steps = 0;
-                while let Some(middle) = bisect.middle() {
-                    let side = if middle < planted {
-                        Side::Good
-                    } else {
-                        Side::Bad
-                    };
-                    assert!(bisect.take(middle, side));
-                    steps += 1;
-                }
-                assert_eq!(bisect.found(), (planted - 1, planted));
-                assert!(steps <= most, "{commits} {planted}");
+            for first in 1..commits {
+                let (end, steps) = search(&planted(commits, first, 0.03), 0.002);
+                let End::Found(found, ratio) = end else {
+                    panic!("{commits} {first}: {end:?}");
+                };
+                assert_eq!(found, first, "{commits}");
+                assert!((ratio.ln() - 0.03).abs() < 1e-9);
+                let most = 1 + Search::new(commits).steps();
+                assert!(steps <= most, "{commits} {first}: {steps}");
             }
         }
     }
 
     #[test]
-    fn the_nearer_end_decides() {
-        assert_eq!(
-            side((Verdict::Same, 1.0), (Verdict::Lower, 0.97)),
-            Side::Good
-        );
-        assert_eq!(
-            side((Verdict::Unclear, 1.028), (Verdict::Same, 1.0)),
-            Side::Bad
-        );
-        assert_eq!(
-            side((Verdict::Unclear, 1.002), (Verdict::Unclear, 0.97)),
-            Side::Good
-        );
-        assert_eq!(
-            side((Verdict::Unclear, 1.015), (Verdict::Unclear, 0.985)),
-            Side::Unclear
-        );
-        assert!((margin(1.03) - 0.0149).abs() < 1e-4);
+    fn faster_commits_are_found_as_slower_ones_are() {
+        let (end, _) = search(&planted(20, 7, -0.04), 0.002);
+        assert!(matches!(end, End::Found(7, _)), "{end:?}");
+    }
+
+    #[test]
+    fn a_step_that_erred_is_set_right() {
+        let levels = planted(64, 40, 0.03);
+        let mut search = Search::new(64);
+        let mut steps = 0;
+        while let Some(step) = search.next() {
+            let commits = search.commits(step);
+            let mut seen: Vec<f64> = commits.iter().map(|commit| levels[*commit]).collect();
+            if steps == 2 {
+                // The middle is measured at the wrong end.
+                seen[1] = 0.03 - seen[1];
+            }
+            search.take(step, &pairs(&seen, 0.002));
+            steps += 1;
+        }
+        assert!(matches!(search.end(), End::Found(40, _)), "{search:?}");
+    }
+
+    #[test]
+    fn a_difference_that_two_commits_share_is_not_laid_to_one() {
+        let level = |commit| match commit {
+            0..20 => 0.0,
+            20..40 => 0.015,
+            _ => 0.03,
+        };
+        let levels: Vec<f64> = (0..64).map(level).collect();
+        let (end, steps) = search(&levels, 0.002);
+        let End::Within(from, to) = end else {
+            panic!("{end:?}");
+        };
+        assert!(from < 20 && to >= 40 && steps <= 12, "{from} {to} {steps}");
+    }
+
+    #[test]
+    fn ends_that_are_alike_are_said_to_be_after_a_second_look() {
+        let mut search = Search::new(9);
+        for times in [1, 2] {
+            assert_eq!(search.next(), Some(Step::Ends(times)));
+            let mut pairs = pairs(&[0.0, 0.001], 0.002);
+            pairs[0].verdict = Verdict::Unclear;
+            search.take(Step::Ends(times), &pairs);
+        }
+        assert_eq!((search.next(), search.end()), (None, End::Alike));
+    }
+
+    #[test]
+    fn a_commit_without_a_figure_is_no_step() {
+        let mut search = Search::new(9);
+        let mut pairs = pairs(&[0.0, 0.03], 0.002);
+        pairs[0].ratio = None;
+        assert_eq!(search.take(Step::Ends(1), &pairs), None);
     }
 }

@@ -161,7 +161,7 @@ fn greatest_deviation(units: &[Vec<f64>], seen: &[Moments], alpha: f64, resample
 /// Mean and standard error of a row.
 pub(crate) struct Moments {
     mean: f64,
-    error: f64,
+    pub(crate) error: f64,
 }
 
 impl Moments {

@@ -14,6 +14,7 @@
 //!   within the bound that also excludes 1 is still the same, since a difference below the bound
 //!   is one that was said not to matter.
 
+use crate::bootstrap::Moments;
 use crate::comparison::{BLOCKS_MIN, Block, Measured, Verdict};
 use crate::covariate;
 use crate::{Interval, mean, simultaneous_intervals};
@@ -59,6 +60,8 @@ pub struct Pair {
     pub b: usize,
     /// b/a: geometric mean over the blocks; `None` when one of the two has failed.
     pub ratio: Option<f64>,
+    /// Standard error of the ratio's logarithm; `None` with fewer than two blocks.
+    pub error: Option<f64>,
     /// Confidence interval of the ratio; `None` with too few blocks.
     pub interval: Option<Interval>,
     /// The conclusion about b.
@@ -96,6 +99,7 @@ impl Contest {
             a,
             b,
             ratio: None,
+            error: None,
             interval: None,
             verdict: Verdict::Unclear,
         };
@@ -178,11 +182,12 @@ impl Contest {
                 })
                 .collect();
             let of_rows: Vec<f64> = columns.iter().filter_map(|column| mean(column)).collect();
+            let of_blocks: Vec<f64> = units.iter().map(|unit| unit[0]).collect();
             let interval = (units.len() >= BLOCKS_MIN)
                 .then(|| simultaneous_intervals(&units, ALPHA, RESAMPLES))
                 .flatten()
                 .map(|intervals| intervals[0]);
-            self.pair_of(*pair, mean(&of_rows), interval)
+            self.pair_of(*pair, (mean(&of_rows), error(&of_blocks)), interval)
         });
         each.collect()
     }
@@ -260,14 +265,22 @@ impl Contest {
             // What was claimed at an earlier look is not taken back by a later one.
             if pair.verdict == Verdict::Unclear {
                 let interval = intervals.as_ref().map(|all| all[place]);
-                self.pairs[row][index] = self.pair_of(pair, mean(&columns[place]), interval);
+                let column = &columns[place];
+                self.pairs[row][index] =
+                    self.pair_of(pair, (mean(column), error(column)), interval);
             }
         }
     }
 
-    fn pair_of(&self, pair: Pair, mean: Option<f64>, interval: Option<Interval>) -> Pair {
+    fn pair_of(
+        &self,
+        pair: Pair,
+        (mean, error): (Option<f64>, Option<f64>),
+        interval: Option<Interval>,
+    ) -> Pair {
         Pair {
             ratio: mean.map(f64::exp),
+            error,
             verdict: interval.map_or(Verdict::Unclear, |interval| {
                 verdict(interval, self.setup.margin)
             }),
@@ -278,6 +291,11 @@ impl Contest {
             ..pair
         }
     }
+}
+
+/// Standard error of the mean; `None` for fewer than two values.
+fn error(values: &[f64]) -> Option<f64> {
+    (values.len() > 1).then(|| Moments::of(values.iter().copied()).error)
 }
 
 fn intervals(columns: &[Vec<f64>], alpha: f64) -> Option<Vec<Interval>> {

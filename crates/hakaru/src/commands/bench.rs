@@ -111,7 +111,7 @@ fn bench_typed(args: &BenchArgs) -> Result<Exit, Failure> {
     let mut done = Vec::new();
     for group in groups {
         say_contenders(args, &group);
-        done.push(measure(args, group, None, &stop)?);
+        done.push(measure(args, group, Effort::default(), &stop)?);
         if context::raised(&stop) {
             break;
         }
@@ -139,28 +139,49 @@ fn form(args: &BenchArgs) -> Result<Option<Form>, Failure> {
         .ok_or_else(|| usage(format!("no form is called `{name}`; there are {known}")))
 }
 
+/// What a bench is asked for beyond the command line.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// The equivalence bound, as a share, instead of the command line's.
+    margin: Option<f64>,
+    /// So many times the time.
+    times: u32,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort {
+            margin: None,
+            times: 1,
+        }
+    }
+}
+
+/// The time that so many cells may take.
+fn plan(args: &BenchArgs, cells: u32) -> Result<Duration, Failure> {
+    match (args.how.budget, args.run_duration) {
+        (Some(budget), _) => Ok(budget),
+        (None, Some(seconds)) if seconds > 0.0 && seconds.is_finite() => {
+            Ok(Duration::from_secs_f64(seconds) * cells)
+        }
+        (None, Some(_)) => Err(usage("--run-duration is a number of seconds above 0")),
+        (None, None) => Ok(BUDGET * cells),
+    }
+}
+
 fn measure(
     args: &BenchArgs,
     group: Group,
-    margin: Option<f64>,
+    effort: Effort,
     stop: &Arc<AtomicBool>,
 ) -> Result<Done, Failure> {
     let cells = (group.jobs.len() * group.contenders.len()).max(1) as u32;
-    let plan = match (args.how.budget, args.run_duration) {
-        (Some(budget), _) => budget,
-        (None, Some(seconds)) if seconds > 0.0 && seconds.is_finite() => {
-            Duration::from_secs_f64(seconds) * cells
-        }
-        (None, Some(_)) => {
-            return Err(usage("--run-duration is a number of seconds above 0"));
-        }
-        (None, None) => BUDGET * cells,
-    };
+    let plan = plan(args, cells)? * effort.times;
     if !(args.how.margin > 0.0 && args.how.margin < 100.0) {
         return Err(usage("--margin is a number of percent above 0"));
     }
     let how = How {
-        margin: margin.unwrap_or(args.how.margin / 100.0),
+        margin: effort.margin.unwrap_or(args.how.margin / 100.0),
         ..how(args, &group, plan)
     };
     let settings = settings(args, &group, plan / cells);

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use microbench::bench::Bench;
-use microbench::bisect::{self, Bisect, Side};
+use microbench::bisect::{End, Search, Side, Step};
 use microbench::model::Contender;
-use stats::comparison::Verdict;
 use words::text;
 
-use super::measure;
 use super::resolve::{Group, usage};
+use super::{Effort, measure};
 use crate::cli::BenchArgs;
 use crate::context;
 use crate::exit::{Exit, Failure};
@@ -27,7 +26,7 @@ struct Worktrees<'a> {
     made: BTreeMap<String, PathBuf>,
 }
 
-/// Halves the commits until the first one that differs is known.
+/// Measures commits until the first one that differs is known.
 pub(super) fn bisect(
     args: &BenchArgs,
     groups: Vec<Group>,
@@ -40,79 +39,99 @@ pub(super) fn bisect(
     let group = only(groups)?;
     let mut worktrees = Worktrees::new(args.over_time.build.as_deref())?;
     let commits = worktrees.line(from, to)?;
-    let last = commits.len() - 1;
-    let measured = |worktrees: &mut Worktrees, indices: &[usize], margin| {
+    let mut search = Search::new(commits.len());
+    while let Some(step) = search.next() {
+        let indices = search.commits(step);
         let named = indices.iter().map(|index| &commits[*index]);
-        let group = worktrees.group(&group, named)?;
-        measure(args, group, margin, stop)
-    };
-    let ends = measured(&mut worktrees, &[0, last], None)?;
-    let (verdict, ratio) = pair(&ends.bench, 0, 1)?;
-    if !matches!(verdict, Verdict::Lower | Verdict::Higher) {
-        output::page(&format!(
-            "{}\n",
-            text!(
-                "no difference is shown between {from} and {to}; a longer --budget may",
-                from,
-                to
-            )
-            .written_in(crate::language::chosen())
-        ));
-        return Ok(Exit::Undecided);
-    }
-    let mut search = Bisect::new(commits.len());
-    output::notice(text!(
-        "{to} beside {from}: {ratio}x; {steps} steps follow",
-        to,
-        from,
-        ratio = format!("{ratio:.3}"),
-        steps = search.steps()
-    ));
-    while let Some(middle) = search.middle() {
-        let done = measured(
-            &mut worktrees,
-            &[0, middle, last],
-            Some(bisect::margin(ratio)),
-        )?;
+        let effort = Effort {
+            margin: search.margin(),
+            times: match step {
+                Step::Ends(times) => times,
+                Step::Middle(_) | Step::Last(_) => 1,
+            },
+        };
+        let done = measure(args, worktrees.group(&group, named)?, effort, stop)?;
         if context::raised(stop) {
             break;
         }
-        let side = bisect::side(pair(&done.bench, 0, 1)?, pair(&done.bench, 1, 2)?);
-        let commit = worktrees.subject(&commits[middle]);
-        output::notice(match side {
-            Side::Good => text!("  {commit}: as the older end", commit),
-            Side::Bad => text!("  {commit}: as the newer end", commit),
-            Side::Unclear => text!("  {commit}: cannot be told; a longer --budget may", commit),
-        });
-        if !search.take(middle, side) {
-            break;
-        }
+        let side = search
+            .take(step, &done.bench.rows[0].pairs)
+            .ok_or_else(|| without_figure(&done.bench))?;
+        say_step(&worktrees, (&search, step, side), (from, to), &commits);
     }
-    Ok(say_found(&worktrees, &commits, &search, stop))
+    Ok(say_end(&worktrees, &commits, (from, to), &search, stop))
 }
 
-fn say_found(
+fn say_step(
+    worktrees: &Worktrees,
+    (search, step, side): (&Search, Step, Side),
+    (from, to): (&str, &str),
+    commits: &[String],
+) {
+    let commit = |index: usize| worktrees.subject(&commits[index]);
+    let ratio = format!("{:.3}", search.ratio());
+    let said = match (step, side) {
+        (Step::Ends(_), _) if search.margin().is_none() => return,
+        (Step::Ends(_), _) => text!(
+            "{to} beside {from}: {ratio}x; {steps} steps follow",
+            to,
+            from,
+            ratio,
+            steps = search.steps()
+        ),
+        (Step::Middle(middle), Side::Older) => {
+            text!("  {commit}: as the older end", commit = commit(middle))
+        }
+        (Step::Middle(middle), Side::Newer) => {
+            text!("  {commit}: as the newer end", commit = commit(middle))
+        }
+        (Step::Last(last), Side::Newer) => {
+            text!(
+                "  {commit}: differs from the one before it",
+                commit = commit(last)
+            )
+        }
+        (Step::Last(last), Side::Older) => {
+            text!("  {commit}: as the one before it", commit = commit(last))
+        }
+        (Step::Middle(index) | Step::Last(index), Side::Unclear) => {
+            text!("  {commit}: cannot be told yet", commit = commit(index))
+        }
+    };
+    output::notice(said);
+}
+
+fn say_end(
     worktrees: &Worktrees,
     commits: &[String],
-    search: &Bisect,
+    (from, to): (&str, &str),
+    search: &Search,
     stop: &AtomicBool,
 ) -> Exit {
-    let (good, bad) = search.found();
-    let first = worktrees.subject(&commits[bad]);
-    let line = if bad == good + 1 {
-        text!("the first commit that differs: {first}", first)
-    } else {
-        text!(
-            "it lies behind {good} and up to {first}",
-            good = worktrees.subject(&commits[good]),
-            first
-        )
+    let end = search.end();
+    let subject = |index: usize| worktrees.subject(&commits[index]);
+    let line = match end {
+        End::Alike => text!(
+            "no difference is shown between {from} and {to}; a longer --budget may",
+            from,
+            to
+        ),
+        End::Found(first, ratio) => text!(
+            "the first commit that differs: {first} ({ratio}x beside the one before it)",
+            first = subject(first),
+            ratio = format!("{ratio:.3}")
+        ),
+        End::Within(good, bad) => text!(
+            "it lies behind {good} and up to {first}; a longer --budget may tell, unless several commits share it",
+            good = subject(good),
+            first = subject(bad)
+        ),
     };
     output::page(&format!("{}\n", line.written_in(crate::language::chosen())));
-    match (bad == good + 1, context::raised(stop)) {
-        (_, true) => Exit::Interrupted,
-        (true, _) => Exit::Ok,
-        (false, _) => Exit::Undecided,
+    match end {
+        _ if context::raised(stop) => Exit::Interrupted,
+        End::Found(..) => Exit::Ok,
+        End::Alike | End::Within(..) => Exit::Undecided,
     }
 }
 
@@ -125,19 +144,18 @@ fn only(mut groups: Vec<Group>) -> Result<Group, Failure> {
     }
 }
 
-/// b/a of two contenders of the only row; an error when one of them failed.
-fn pair(bench: &Bench, a: usize, b: usize) -> Result<(Verdict, f64), Failure> {
-    let row = &bench.rows[0];
-    let known = row.pairs.iter().find(|pair| (pair.a, pair.b) == (a, b));
-    let known = known.and_then(|pair| Some((pair.verdict, pair.ratio?)));
-    known.ok_or_else(|| {
-        let missing = row.cells.iter().filter_map(|cell| cell.missing.as_ref());
-        let why: Vec<String> = missing.map(ToString::to_string).collect();
-        Failure::new(
-            Exit::Failed,
-            format!("a commit could not be measured: {}", why.join("; ")),
-        )
-    })
+fn without_figure(bench: &Bench) -> Failure {
+    let cells = &bench.rows[0].cells;
+    let missing = cells.iter().filter_map(|cell| cell.missing.as_ref());
+    let why: Vec<String> = missing.map(ToString::to_string).collect();
+    let why = match why.is_empty() {
+        true => "there is time for a single block; a longer --budget or a larger --repeat-count allows more".to_owned(),
+        false => why.join("; "),
+    };
+    Failure::new(
+        Exit::Failed,
+        format!("a commit could not be measured: {why}"),
+    )
 }
 
 impl<'a> Worktrees<'a> {
