@@ -1,36 +1,43 @@
 //! Published experience, repeated on the example apps. The experiments themselves are in
 //! `crates/bench/src/experiment/`.
 
-use crate::bench::program;
+use crate::bench::{help, program};
 use crate::run::Outcome;
 
-/// Name and published result of each experiment. A new one adds its line here.
-const EXPERIMENTS: &[(&str, &str)] = &[
+/// Name, published result and flags of each experiment. A new one adds its line here.
+const EXPERIMENTS: &[(&str, &str, &[help::Flag])] = &[
     (
         "blog",
         "one page under load, from development mode to a caching proxy; --for SECONDS does it in pieces",
+        help::BLOG,
     ),
     (
         "jit",
         "Rails without and with Ruby's JIT compiler; --flag, --budget SECONDS",
+        help::JIT_OF_RAILS,
     ),
     (
         "three-servers",
         "Ruby and Go under more and more connections, beside published curves; --kinds",
+        help::THREE_SERVERS,
     ),
 ];
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
-    let Some(name) = arguments.first() else {
+    let Some((name, rest)) = arguments.split_first() else {
         EXPERIMENTS
             .iter()
-            .for_each(|(name, about)| println!("{name:12} {about}"));
+            .for_each(|(name, about, _)| println!("{name:12} {about}"));
         return Ok(());
     };
-    if !EXPERIMENTS.iter().any(|(known, _)| known == name) {
+    let Some((_, about, flags)) = EXPERIMENTS.iter().find(|(known, ..)| known == name) else {
         return Err(format!(
             "no experiment is called {name:?}; `cargo xtask experiment` lists them"
         ));
+    };
+    match help::asked(("experiment", name, about), flags, rest)? {
+        Some(page) => print!("{page}"),
+        None => program::run_with("experiment", arguments, &[])?,
     }
-    program::run_with("experiment", arguments, &[])
+    Ok(())
 }

@@ -1,19 +1,36 @@
 //! What `hakaru bench` claims of code and of commands whose difference is known, beside its peers.
 //!
-//! Three parts, in turns, so that all meet the same hours of the host: *equal* code (asked: a
+//! Four parts, in turns, so that all meet the same hours of the host: *equal* code (asked: a
 //! difference is claimed in at most 5 % of the benches), code with *2 % more* turns of a loop
-//! (asked: found in 9 of 10 within a minute), and *commands*, which hyperfine runs for the same
-//! time. benchmark-ips and hyperfine take part where they are installed.
+//! (asked: found in 9 of 10 within a minute), *commands*, which hyperfine runs for the same time
+//! (asked: intervals that overlap, Hakaru's narrower), and repositories in which one commit takes
+//! 3 % more (asked: the *bisect* names it within ten minutes, always). Every measurement is a step
+//! ([`Steps`]); a part that has all of them prints its table and writes it to `benchmarks/code/`.
 
+mod bisect;
 mod commands;
 mod scripts;
 
 use std::error::Error;
+use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::machine;
 use crate::options::value;
 use crate::steps::Steps;
+
+/// Where the tables go.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks/code");
+
+/// A part that has been measured.
+pub(super) struct Part {
+    /// Whether Hakaru holds its bounds.
+    pub(super) is_held: bool,
+    /// What it shows.
+    pub(super) table: String,
+}
 
 /// What a tool claims of B beside A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,25 +53,53 @@ impl Claim {
     }
 }
 
+/// A part's name, and what measures it.
+type Measure = (
+    &'static str,
+    fn(&mut Steps, &[String]) -> Result<Part, Box<dyn Error>>,
+);
+
+/// A new part adds its line here.
+const PARTS: [Measure; 4] = [
+    ("equal", scripts::equal),
+    ("planted", scripts::planted),
+    ("commands", commands::run),
+    ("bisect", bisect::run),
+];
+
 /// Runs the parts; whether the bounds are held by Hakaru.
 ///
-/// `--equal 200`, `--planted 10` and `--commands 20` are the numbers of benches, `--what` names one
-/// part.
+/// `--equal 200`, `--planted 10`, `--commands 20` and `--bisects 5` are the numbers of benches,
+/// `--what` names one part.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let what: String = value(arguments, "what", "all".to_owned())?;
-    let mut steps = Steps::open("code", arguments)?;
     let is_asked = |part: &str| what == "all" || what == part;
+    if !PARTS.iter().any(|(name, _)| is_asked(name)) {
+        let names: Vec<&str> = PARTS.iter().map(|(name, _)| *name).collect();
+        return Err(format!(
+            "no part is called {what:?}; --what takes {}",
+            names.join(", ")
+        )
+        .into());
+    }
+    let mut steps = Steps::open("code", arguments)?;
     let mut is_held = true;
-    if is_asked("equal") {
-        is_held &= scripts::equal(&mut steps, arguments)?;
-    }
-    if is_asked("planted") {
-        is_held &= scripts::planted(&mut steps, arguments)?;
-    }
-    if is_asked("commands") {
-        is_held &= commands::run(&mut steps, arguments)?;
+    for (name, measure) in PARTS.iter().filter(|(name, _)| is_asked(name)) {
+        let part = measure(&mut steps, arguments)?;
+        println!("\n{}", part.table);
+        write(name, &part.table)?;
+        is_held &= part.is_held;
     }
     Ok(is_held)
+}
+
+/// Keeps a part's table with what it was measured on.
+fn write(name: &str, table: &str) -> Result<(), Box<dyn Error>> {
+    let host = machine::line(&[&["ruby", "-v"], &["hyperfine", "--version"]]);
+    fs::create_dir_all(FOLDER)?;
+    let path = Path::new(FOLDER).join(format!("{name}.txt"));
+    fs::write(&path, format!("{}\n{host}\n\n{table}", machine::date()))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()).into())
 }
 
 /// The only pair of a bench of two, as B over A: `ratio`, `low`, `high` and what is claimed.

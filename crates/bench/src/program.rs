@@ -16,11 +16,16 @@ const TRIES: usize = 3;
 /// Greatest slowdown against the fastest quarter of the runs.
 const SLOW: f64 = 1.04;
 
-/// Runs `hakaru bench --json` with `words` and returns the document.
-pub(crate) fn hakaru_bench(words: &[&str]) -> Result<Value, Box<dyn Error>> {
+/// The program that is measured.
+pub(crate) fn hakaru() -> Result<PathBuf, Box<dyn Error>> {
     let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
         .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;
-    let output = Command::new(program)
+    Ok(PathBuf::from(program))
+}
+
+/// Runs `hakaru bench --json` with `words` and returns the document.
+pub(crate) fn hakaru_bench(words: &[&str]) -> Result<Value, Box<dyn Error>> {
+    let output = Command::new(hakaru()?)
         .args(["bench", "--json"])
         .args(words)
         .output()?;

@@ -2,7 +2,9 @@
 
 mod advice;
 mod agent;
+mod code;
 mod doctor;
+pub(crate) mod help;
 mod load;
 mod logs;
 pub(crate) mod program;
@@ -12,84 +14,104 @@ mod whatif;
 
 use crate::run::Outcome;
 
-/// Name, what it measures, and the function that takes the arguments after the name.
-type Bench = (&'static str, &'static str, fn(&[String]) -> Outcome<()>);
+/// Name, what it measures, its flags, and the function that takes the arguments after the name.
+type Bench = (
+    &'static str,
+    &'static str,
+    &'static [help::Flag],
+    fn(&[String]) -> Outcome<()>,
+);
 
 /// A new file adds its line here.
 const BENCHES: &[Bench] = &[
     (
         "advice",
         "what pages claim of planted causes, and what their fixes give; --app, --what claims|truth, --as, --hakaru, --for",
+        help::ADVICE,
         advice::run_bench,
     ),
     (
         "agent",
         "what the agent costs: CPU a request and throughput, with and without",
+        help::AGENT,
         agent::run_bench,
     ),
     (
         "code",
-        "what `hakaru bench` claims of equal code and of 2 % more, and commands beside hyperfine; --what equal|planted|commands, --for",
-        |arguments| program::run_with("code", arguments, &[]),
+        "what `hakaru bench` claims of equal code and of 2 % more, commands beside hyperfine, commits with 3 % planted; --what, --for",
+        help::CODE,
+        code::run_bench,
     ),
     (
         "doctor",
-        "what doctor says that planted faults cost, beside what compare measures; --on NAME, --blocks N; root plants more",
+        "what doctor says that planted faults cost, beside what compare measures; --only NAME, --blocks N; root plants more",
+        help::DOCTOR,
         doctor::run_bench,
     ),
     (
         "load",
         "the load generator beside wrk, ab, hey, oha on nginx, and against known servers; --brief",
+        help::LOAD,
         load::run_bench,
     ),
     (
         "logs",
         "`hakaru logs` beside alp and pt-query-digest: the same figures, and how much faster; --rounds N",
+        help::LOGS,
         logs::run_bench,
     ),
     (
         "whatif",
         "how far predictions of other workers and threads are from what is measured; --app NAME, --for SECONDS",
+        help::WHATIF,
         whatif::run_bench,
     ),
     (
         "tune",
         "what tune loses against an exhaustive grid, and what it saves; --app NAME, --for SECONDS",
+        help::TUNE,
         |arguments| program::run_with("tune", arguments, &[]),
     ),
     (
         "honesty",
         "what compare claims of equals, and of 5 % more CPU; --for SECONDS does it in pieces",
+        help::HONESTY,
         |arguments| program::run_with("honesty", arguments, &[]),
     ),
     (
         "try",
         "run and try on the unsolved chat with all data, to a verdict; --on DATABASE, --budget SECONDS",
+        help::TRY,
         whatif::run_try,
     ),
     (
         "schema",
         "the schema engine: comparing, hostile texts, reading servers",
+        help::SCHEMA,
         |arguments| schema::run_bench("schema", arguments),
     ),
     (
         "online",
         "schema changes of a table in use: the longest wait of a reader and a writer; --rows N, --server NAME; 1 s is the bound",
+        help::ONLINE,
         |arguments| schema::run_bench("online", arguments),
     ),
     (
         "jit",
         "the bundled workloads without and with YJIT and ZJIT; --ruby PATH, --budget 600s, --filter TEXT; writes its report",
+        help::JIT,
         |arguments| program::run_with("jit", arguments, &[]),
     ),
     (
         "profile",
         "what profiling costs by mode and rate, beside stackprof, and how true its shares are; --brief",
+        help::PROFILE,
         |arguments| program::run_with("profile", arguments, &[]),
     ),
     (
         "solutions",
         "scores of the chat with each patch, three runs each, on SQLite and MariaDB; writes its page",
+        help::SOLUTIONS,
         solutions::run_bench,
     ),
 ];
@@ -98,13 +120,63 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let Some((name, rest)) = arguments.split_first() else {
         BENCHES
             .iter()
-            .for_each(|(name, about, _)| println!("{name:12} {about}"));
+            .for_each(|(name, about, ..)| println!("{name:12} {about}"));
+        println!("\n`cargo xtask bench NAME --help` lists the flags of one");
         return Ok(());
     };
-    match BENCHES.iter().find(|(known, _, _)| known == name) {
-        Some((_, _, bench)) => bench(rest),
-        None => Err(format!(
+    let Some((_, about, flags, bench)) = BENCHES.iter().find(|(known, ..)| known == name) else {
+        return Err(format!(
             "no benchmark is called {name:?}; `cargo xtask bench` lists them"
-        )),
+        ));
+    };
+    match help::asked(("bench", name, about), flags, rest)? {
+        Some(page) => print!("{page}"),
+        None => bench(rest)?,
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::run::root;
+
+    /// All that the benchmarks read by name: `value(arguments, "for", …)` and `list(…)`.
+    fn read(folder: &Path, flags: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                read(&path, flags);
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("a text");
+            for before in ["value(arguments, \"", "list(arguments, \""] {
+                let names = text.split(before).skip(1);
+                let names = names.filter_map(|rest| rest.split_once('"'));
+                flags.extend(names.map(|(name, _)| format!("--{name}")));
+            }
+        }
+    }
+
+    #[test]
+    fn every_flag_that_is_read_is_in_some_help() {
+        let mut flags = Vec::new();
+        read(&root().join("crates/bench/src"), &mut flags);
+        assert!(flags.len() > 50, "{flags:?}");
+        let of_experiments = [help::BLOG, help::JIT_OF_RAILS, help::THREE_SERVERS];
+        let lists = BENCHES.iter().map(|(_, _, flags, _)| *flags);
+        let known: Vec<&str> = lists
+            .chain(of_experiments)
+            .flatten()
+            .filter_map(|(flag, _)| flag.split(' ').next())
+            .collect();
+        let lacking: Vec<&String> = flags
+            .iter()
+            .filter(|flag| !known.contains(&flag.as_str()))
+            .collect();
+        assert!(lacking.is_empty(), "{lacking:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::pair;
+use super::{Part, pair};
 use crate::options::value;
 use crate::program::hakaru_bench;
 use crate::steps::Steps;
@@ -24,17 +24,21 @@ const TOOLS: [&str; 2] = ["hakaru", "hyperfine"];
 /// An interval of the ratio of a pair, B over A.
 type Interval = (f64, f64);
 
-/// `--commands N` pairs, each for about `--command-budget` seconds a tool; whether Hakaru calls no
-/// more equal pairs different than may be. Widths are printed beside: an interval that leaves out
-/// the truth is too narrow.
-pub(super) fn run(steps: &mut Steps, arguments: &[String]) -> Result<bool, Box<dyn Error>> {
+/// A pair of that number and what each tool says of it.
+type Told = (u32, [Interval; 2]);
+
+/// `--commands N` pairs, each for about `--command-budget` seconds a tool. Asked: the intervals of
+/// both overlap in every pair, Hakaru's are narrower, and it calls no more equal pairs different
+/// than may be (an interval that leaves out the truth is too narrow).
+pub(super) fn run(steps: &mut Steps, arguments: &[String]) -> Result<Part, Box<dyn Error>> {
     let count: u32 = value(arguments, "commands", 20)?;
     let budget_s: u32 = value(arguments, "command-budget", 20)?;
-    if Command::new("hyperfine").arg("--version").output().is_err() {
-        println!("hyperfine is not in PATH: no commands are compared");
-        return Ok(true);
-    }
-    let mut pairs: Vec<(u32, [Interval; 2])> = Vec::new();
+    let version = Command::new("hyperfine").arg("--version").output();
+    version.map_err(|error| {
+        format!("hyperfine cannot be run: {error}; `cargo install hyperfine` builds it")
+    })?;
+    let mut pairs: Vec<Told> = Vec::new();
+    let mut table = "pair  truth  tool       ratio (95 %)               seconds\n".to_owned();
     for number in 0..count {
         let key = format!("commands {number} of {count} within {budget_s} s");
         let seen = steps.take(&key, f64::from(budget_s) * 2.5, || {
@@ -42,17 +46,29 @@ pub(super) fn run(steps: &mut Steps, arguments: &[String]) -> Result<bool, Box<d
         })?;
         let figure = |tool: &str, key: &str| seen[tool][key].as_f64().unwrap_or(f64::NAN);
         let intervals = TOOLS.map(|tool| (figure(tool, "low"), figure(tool, "high")));
+        let truth = match is_equal(number) {
+            true => "equal",
+            false => "more",
+        };
         for (tool, (low, high)) in TOOLS.iter().zip(intervals) {
             let (ratio, seconds) = (figure(tool, "ratio"), figure(tool, "seconds"));
-            println!("pair {number}: {tool} {ratio:.4} ({low:.4}–{high:.4}) in {seconds:.0} s");
+            let line = format!(
+                "{number:>4}  {truth:5}  {tool:9}  {ratio:.4} ({low:.4}–{high:.4})  {seconds:>7.0}\n"
+            );
+            print!("{line}");
+            table += &line;
         }
         pairs.push((number, intervals));
     }
-    Ok(summary(&pairs))
+    let (is_held, summary) = summary(&pairs);
+    Ok(Part {
+        is_held,
+        table: table + "\n" + &summary,
+    })
 }
 
-/// Prints what the pairs show together; whether Hakaru's claims of equal pairs are few enough.
-fn summary(pairs: &[(u32, [Interval; 2])]) -> bool {
+/// What the pairs show together, and whether that is what is asked.
+fn summary(pairs: &[Told]) -> (bool, String) {
     let equal: Vec<[Interval; 2]> = pairs
         .iter()
         .filter(|(number, _)| is_equal(*number))
@@ -64,27 +80,27 @@ fn summary(pairs: &[(u32, [Interval; 2])]) -> bool {
             .filter(|(low, high)| *low > 1.0 || *high < 1.0)
             .count()
     });
-    for (tool, claimed) in TOOLS.iter().zip(claimed) {
-        println!(
-            "{tool}: the interval leaves out 1 in {claimed} of {} equal pairs",
-            equal.len()
-        );
-    }
+    let claimed_max = (CLAIMED_MAX * equal.len() as f64).ceil();
     let apart = pairs.iter().filter(|(_, [a, b])| !overlap(*a, *b)).count();
-    println!(
-        "intervals of the two lie apart in {apart} of {} pairs",
-        pairs.len()
-    );
     let width = |(low, high): Interval| (high / low).ln();
     let widths: Vec<f64> = pairs
         .iter()
         .map(|(_, [a, b])| width(*a) / width(*b))
         .collect();
-    println!(
-        "width of hakaru's interval over hyperfine's, median: {:.2}",
-        stats::median(&widths).unwrap_or(f64::NAN)
+    let width = stats::median(&widths).unwrap_or(f64::NAN);
+    let narrower = widths.iter().filter(|width| **width < 1.0).count();
+    let text = format!(
+        "equal pairs of which the interval leaves out 1: hakaru {}, hyperfine {}, of {} (asked of hakaru: at most {claimed_max})\n\
+         pairs in which the intervals of both lie apart: {apart} of {} (asked: none)\n\
+         width of hakaru's interval over hyperfine's: {width:.2} in the median, narrower in {narrower} of {} (asked: below 1)\n",
+        claimed[0],
+        claimed[1],
+        equal.len(),
+        pairs.len(),
+        pairs.len()
     );
-    claimed[0] as f64 <= (CLAIMED_MAX * equal.len() as f64).ceil()
+    let is_held = claimed[0] as f64 <= claimed_max && apart == 0 && width < 1.0;
+    (is_held, text)
 }
 
 fn is_equal(number: u32) -> bool {
@@ -196,14 +212,23 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_beside_1_is_a_claim_only_for_equal_pairs() {
-        let wide = (0.9, 1.1);
-        assert!(summary(&[
-            (0, [wide, (1.01, 1.02)]),
-            (1, [(1.5, 1.6), (1.5, 1.6)])
-        ]));
+    fn narrow_intervals_are_held_only_where_they_hold_the_truth() {
+        let (narrow, wide) = ((0.99, 1.01), (0.9, 1.1));
+        let held = |pairs: &[Told]| summary(pairs).0;
+        assert!(held(&[(0, [narrow, wide]), (1, [(1.5, 1.6), (1.4, 1.7)])]));
+        assert!(
+            !held(&[(0, [wide, narrow]), (1, [(1.4, 1.7), (1.5, 1.6)])]),
+            "wider"
+        );
+        assert!(
+            !held(&[(0, [narrow, wide]), (1, [(1.5, 1.6), (1.7, 2.0)])]),
+            "apart"
+        );
         let wrong = (1.01, 1.02);
-        assert!(!summary(&[(0, [wrong, wide]), (2, [wrong, wide])]));
+        assert!(
+            !held(&[(0, [wrong, wide]), (2, [wrong, wide])]),
+            "two of two claimed"
+        );
     }
 
     #[test]

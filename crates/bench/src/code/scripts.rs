@@ -1,5 +1,7 @@
 //! Ruby code that is equal, or takes 2 % more turns of its loop.
 
+mod driver;
+
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +9,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Claim, pair};
+use super::{Claim, Part, pair};
 use crate::options::value;
 use crate::program::hakaru_bench;
 use crate::steps::Steps;
@@ -20,6 +22,7 @@ const TURNS_PLANTED: u32 = 5_100;
 /// it.
 const CLAIMED_MAX: f64 = 0.05;
 const FOUND_MIN: f64 = 0.9;
+const HAKARU: &str = "hakaru";
 /// Where Debian's package has the library.
 const IPS: &str = "/usr/lib/ruby/vendor_ruby";
 
@@ -36,43 +39,49 @@ struct Tool {
 }
 
 /// `--equal N`, each of `--equal-budget` seconds; whether Hakaru claims no more than may be.
-pub(super) fn equal(steps: &mut Steps, arguments: &[String]) -> Result<bool, Box<dyn Error>> {
+pub(super) fn equal(steps: &mut Steps, arguments: &[String]) -> Result<Part, Box<dyn Error>> {
     let count: u32 = value(arguments, "equal", 200)?;
     let budget_s: u32 = value(arguments, "equal-budget", 6)?;
     let claims = in_turns(steps, arguments, "equal", [TURNS; 2], count, budget_s)?;
-    let mut is_held = true;
+    let mut part = Part {
+        is_held: true,
+        table: format!(
+            "{count} benches of equal code, {budget_s} s each\n\ntool              claim a difference\n"
+        ),
+    };
     for (tool, seen) in &claims {
-        let claimed = seen
-            .iter()
-            .filter(|claim| *claim != Claim::Nothing.name())
-            .count();
-        println!(
-            "equal code: {tool} claims a difference in {claimed} of {count} benches of {budget_s} s"
-        );
-        is_held &= tool != "hakaru" || claimed as f64 <= CLAIMED_MAX * f64::from(count);
+        let nothing = Claim::Nothing.name();
+        let claimed = seen.iter().filter(|claim| *claim != nothing).count();
+        part.table += &format!("{tool:16}  {claimed:>18}\n");
+        part.is_held &= tool != HAKARU || claimed as f64 <= CLAIMED_MAX * f64::from(count);
     }
-    println!("asked of hakaru: at most {:.0} %", CLAIMED_MAX * 100.0);
-    Ok(is_held)
+    let most = CLAIMED_MAX * 100.0;
+    part.table += &format!("\nasked of hakaru: at most {most:.0} %\n");
+    Ok(part)
 }
 
 /// `--planted N`, each of at most `--planted-budget` seconds; whether Hakaru finds the difference
 /// often enough.
-pub(super) fn planted(steps: &mut Steps, arguments: &[String]) -> Result<bool, Box<dyn Error>> {
+pub(super) fn planted(steps: &mut Steps, arguments: &[String]) -> Result<Part, Box<dyn Error>> {
     let count: u32 = value(arguments, "planted", 10)?;
     let budget_s: u32 = value(arguments, "planted-budget", 60)?;
     let turns = [TURNS, TURNS_PLANTED];
     let claims = in_turns(steps, arguments, "planted", turns, count, budget_s)?;
-    let mut is_held = true;
+    let mut part = Part {
+        is_held: true,
+        table: format!(
+            "{count} benches of 2 % more turns, {budget_s} s each\n\ntool              find it  claim the opposite\n"
+        ),
+    };
     for (tool, seen) in &claims {
         let of = |claim: Claim| seen.iter().filter(|seen| *seen == claim.name()).count();
         let (found, wrong) = (of(Claim::More), of(Claim::Less));
-        println!(
-            "2 % more turns: {tool} finds it in {found} of {count} benches of {budget_s} s, and claims the opposite in {wrong}"
-        );
-        is_held &= tool != "hakaru" || found as f64 >= FOUND_MIN * f64::from(count);
+        part.table += &format!("{tool:16}  {found:>7}  {wrong:>18}\n");
+        part.is_held &= tool != HAKARU || found as f64 >= FOUND_MIN * f64::from(count);
     }
-    println!("asked of hakaru: at least {:.0} %", FOUND_MIN * 100.0);
-    Ok(is_held)
+    let least = FOUND_MIN * 100.0;
+    part.table += &format!("\nasked of hakaru: at least {least:.0} %\n");
+    Ok(part)
 }
 
 /// What each tool claims, bench by bench.
@@ -109,7 +118,7 @@ fn in_turns(
 
 fn tools(arguments: &[String]) -> Result<Vec<Tool>, Box<dyn Error>> {
     let mut tools = vec![Tool {
-        name: "hakaru",
+        name: HAKARU,
         bench: Box::new(by_hakaru),
     }];
     let ips = PathBuf::from(value(arguments, "ips", IPS.to_owned())?);
@@ -122,20 +131,35 @@ fn tools(arguments: &[String]) -> Result<Vec<Tool>, Box<dyn Error>> {
             "benchmark-ips is not there: --ips FOLDER of its lib, or Debian's ruby-benchmark-ips"
         ),
     }
+    let driver = PathBuf::from(value(arguments, "driver", String::new())?);
+    match driver.join(driver::PROGRAM).is_file() {
+        true => tools.push(Tool {
+            name: "benchmark_driver",
+            bench: Box::new(move |folder, turns, budget_s| {
+                driver::bench(&driver, folder, turns, budget_s)
+            }),
+        }),
+        false => println!("benchmark_driver is not there: --driver FOLDER of its gem"),
+    }
     Ok(tools)
+}
+
+/// Writes the pair as a file that Hakaru and benchmark_driver read.
+fn file(folder: &Path, [a, b]: [u32; 2]) -> Result<String, Box<dyn Error>> {
+    let file = folder.join("pair.yml");
+    let text = format!("benchmark:\n  a: {:?}\n  b: {:?}\n", code(a), code(b));
+    fs::write(&file, text)?;
+    Ok(file.display().to_string())
 }
 
 fn code(turns: u32) -> String {
     format!("i = 0; i += 1 while i < {turns}")
 }
 
-fn by_hakaru(folder: &Path, [a, b]: [u32; 2], budget_s: u32) -> Result<Value, Box<dyn Error>> {
-    let file = folder.join("pair.yml");
-    let text = format!("benchmark:\n  a: {:?}\n  b: {:?}\n", code(a), code(b));
-    fs::write(&file, text)?;
+fn by_hakaru(folder: &Path, turns: [u32; 2], budget_s: u32) -> Result<Value, Box<dyn Error>> {
+    let file = file(folder, turns)?;
     let budget = format!("{budget_s}s");
-    let words = [&file.display().to_string(), "--budget", &budget];
-    pair(&hakaru_bench(&words)?, "b")
+    pair(&hakaru_bench(&[&file, "--budget", &budget])?, "b")
 }
 
 /// The claim is the library's own: `compare!` calls a pair the same where the intervals of its mean

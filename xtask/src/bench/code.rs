@@ -1,0 +1,68 @@
+//! `hakaru bench` beside its peers. The benchmark itself is `crates/bench/src/code.rs`; here the
+//! peers are had where the machine lacks them.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::program;
+use crate::run::{Outcome, capture, cargo, find_program, is_program, run, target_folder};
+
+/// The release that is built.
+const HYPERFINE: &str = "1.19.0";
+/// The flag that names benchmark_driver's folder, and the gem.
+const DRIVER: (&str, &str) = ("--driver", "benchmark_driver");
+
+pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {
+    let peers = target_folder().join("bench/peers");
+    let mut arguments = arguments.to_vec();
+    let what = arguments.iter().skip_while(|word| *word != "--what").nth(1);
+    let needs = |part: &str| what.is_none_or(|what| what == part || what == "all");
+    let mut path = env::var("PATH").unwrap_or_default();
+    if needs("commands") && find_program("hyperfine").is_none() {
+        path = format!("{}:{path}", hyperfine(&peers)?.display());
+    }
+    let compares_scripts = needs("equal") || needs("planted");
+    if compares_scripts && !arguments.iter().any(|word| word == DRIVER.0) {
+        match driver(&peers) {
+            Ok(folder) => arguments.extend([DRIVER.0.to_owned(), folder]),
+            Err(error) => eprintln!("bench: without {}: {error}", DRIVER.1),
+        }
+    }
+    program::run_with("code", &arguments, &[("PATH", &path)])
+}
+
+/// The folder of hyperfine, built from its crate, once.
+fn hyperfine(peers: &Path) -> Outcome<PathBuf> {
+    let folder = peers.join("hyperfine");
+    if !is_program(&folder.join("bin/hyperfine")) {
+        let words = ["install", "hyperfine", "--locked", "--version", HYPERFINE];
+        let mut install = cargo(&words);
+        let build = peers.join("hyperfine-build");
+        run(install
+            .arg("--root")
+            .arg(&folder)
+            .env("CARGO_TARGET_DIR", build))?;
+    }
+    Ok(folder.join("bin"))
+}
+
+/// The folder of the gem: the one that Ruby knows, or one that is fetched into the build folder.
+fn driver(peers: &Path) -> Outcome<String> {
+    let gems = peers.join("gems");
+    let known = || {
+        let code = format!(
+            "print Gem::Specification.find_by_name({:?}).full_gem_path",
+            DRIVER.1
+        );
+        let mut ruby = Command::new("ruby");
+        capture(ruby.args(["-e", &code]).env("GEM_PATH", &gems))
+    };
+    if let Ok(folder) = known() {
+        return Ok(folder);
+    }
+    let mut install = Command::new("gem");
+    install.args(["install", DRIVER.1, "--no-document", "--install-dir"]);
+    capture(install.arg(&gems))?;
+    known()
+}
