@@ -21,11 +21,11 @@ const ODDS_CLEAR: f64 = 20.0;
 /// Logarithm by which commits that do the same may differ for good: what code lies where differs
 /// from one to the next.
 const UNRELATED: f64 = 0.002;
-/// Steps in a row that tell nothing; then more of them would not either, as where several commits
-/// share the difference.
-const DOUBTFUL_MAX: usize = 3;
-/// Steps beyond what halving without errors takes.
-const STEPS_MORE: usize = 6;
+/// Steps in a row that lie between both ends although they are precise; then more of them would
+/// too, as where several commits share the difference.
+const BETWEEN_MAX: usize = 3;
+/// Steps beyond what halving without errors takes: on a noisy host a place takes two or three.
+const STEPS_MORE: usize = 12;
 /// Benches of the ends, each twice as long as the one before, before they are said not to differ.
 const ENDS_MAX: u32 = 2;
 
@@ -77,7 +77,7 @@ pub struct Search {
     ends: Vec<Difference>,
     differ: bool,
     steps_left: usize,
-    doubtful: usize,
+    between: usize,
     confirmed: Option<(usize, f64)>,
 }
 
@@ -90,7 +90,7 @@ impl Search {
             ends: Vec::new(),
             differ: false,
             steps_left: halvings(places) + STEPS_MORE,
-            doubtful: 0,
+            between: 0,
             confirmed: None,
         }
     }
@@ -101,7 +101,7 @@ impl Search {
             let before = self.ends.len() as u32;
             return (before < ENDS_MAX).then_some(Step::Ends(1 << before));
         }
-        if self.confirmed.is_some() || self.steps_left == 0 || self.doubtful >= DOUBTFUL_MAX {
+        if self.confirmed.is_some() || self.steps_left == 0 || self.between >= BETWEEN_MAX {
             return None;
         }
         match self.believed() {
@@ -137,7 +137,7 @@ impl Search {
             };
             Some((difference, pair.verdict))
         };
-        let odds = match step {
+        let (odds, most) = match step {
             Step::Ends(_) => {
                 let (ends, verdict) = known(0, 1)?;
                 self.ends.push(ends);
@@ -150,20 +150,19 @@ impl Search {
             Step::Middle(middle) => {
                 let (older, newer) = (known(0, 1)?.0, known(1, 2)?.0);
                 self.ends.push(known(0, 2)?.0);
-                let odds = odds_of_middle(older, newer, self.apart());
+                let (odds, most) = odds_of_middle(older, newer, self.apart());
                 let (before, behind) = self.belief.split_at_mut(middle);
-                before.iter_mut().for_each(|belief| *belief += odds);
-                behind.iter_mut().for_each(|belief| *belief -= odds);
-                // Both sides have moved, by half of the odds each.
-                odds * 2.0
+                before.iter_mut().for_each(|belief| *belief += odds / 2.0);
+                behind.iter_mut().for_each(|belief| *belief -= odds / 2.0);
+                (odds, most)
             }
             Step::Last(commit) => {
                 let seen = known(0, 1)?.0;
-                let odds = odds_of_last(seen, self.apart());
+                let (odds, most) = odds_of_last(seen, self.apart());
                 self.belief[commit - 1] += odds;
                 let is_sure = odds > 0.0 && self.believed() == Some(commit);
                 self.confirmed = is_sure.then(|| (commit, seen.log.exp()));
-                odds
+                (odds, most)
             }
         };
         self.steps_left = self.steps_left.saturating_sub(1);
@@ -174,11 +173,8 @@ impl Search {
         } else {
             Side::Older
         };
-        self.doubtful = if side == Side::Unclear {
-            self.doubtful + 1
-        } else {
-            0
-        };
+        let is_between = side == Side::Unclear && most > 2.0 * ODDS_CLEAR.ln();
+        self.between = if is_between { self.between + 1 } else { 0 };
         Some(side)
     }
 
@@ -260,24 +256,30 @@ fn outside<'a>(mut shares: impl Iterator<Item = &'a f64>) -> usize {
     reached.unwrap_or(0)
 }
 
-/// Half of the logarithm of the odds that the middle is as the newer end, by its ratios to the
-/// older end and of the newer end to it.
+/// Logarithm of the odds that the middle is as the newer end, by its ratios to the older end and of
+/// the newer end to it; and what that would be if it were.
 ///
 /// Their difference is the distance of the ends when it is, and minus that when it is as the older
 /// one. Both ratios hold the middle's own error, so their errors add up at worst.
-fn odds_of_middle(older: Difference, newer: Difference, apart: f64) -> f64 {
+fn odds_of_middle(older: Difference, newer: Difference, apart: f64) -> (f64, f64) {
     let seen = older.log - newer.log;
     let variance = variance(older.error + newer.error, 2.0 * UNRELATED);
-    let most = ODDS_MAX.ln();
-    (2.0 * seen * apart / variance).clamp(-most, most) / 2.0
+    odds(seen, apart, variance)
 }
 
 /// Logarithm of the odds that a commit differs from the one before it as the ends do, beside not at
-/// all.
-fn odds_of_last(seen: Difference, apart: f64) -> f64 {
+/// all; and what that would be if it did.
+fn odds_of_last(seen: Difference, apart: f64) -> (f64, f64) {
+    let centred = seen.log - apart / 2.0;
+    odds(centred, apart / 2.0, variance(seen.error, UNRELATED))
+}
+
+/// For a value that is `apart` or minus that, within a normal error; limited to what a step may
+/// tell.
+fn odds(seen: f64, apart: f64, variance: f64) -> (f64, f64) {
     let most = ODDS_MAX.ln();
-    let distance = apart * (2.0 * seen.log - apart);
-    (distance / (2.0 * variance(seen.error, UNRELATED))).clamp(-most, most)
+    let of = |seen: f64| 2.0 * seen * apart / variance;
+    (of(seen).clamp(-most, most), of(apart))
 }
 
 fn variance(error: f64, unrelated: f64) -> f64 {
@@ -376,7 +378,7 @@ mod tests {
         let End::Within(from, to) = end else {
             panic!("{end:?}");
         };
-        assert!(from < 20 && to >= 40 && steps <= 12, "{from} {to} {steps}");
+        assert!(from < 20 && to >= 40 && steps < 12, "{from} {to} {steps}");
     }
 
     #[test]
