@@ -9,13 +9,13 @@ use serde_json::Value;
 use crate::kubectl::Kubectl;
 use crate::manifests::{Manifests, RUN_LABEL};
 
-/// How often the Job is looked at.
+/// Interval of reading the Job's state.
 const LOOK: Duration = Duration::from_millis(300);
-/// A wait is looked at so often, so that Ctrl-C is noticed.
+/// Interval of looking at Ctrl-C in a wait.
 const SLICE: Duration = Duration::from_millis(50);
 /// Images must be pulled, and nodes may have to be made.
 const READY_MAX: Duration = Duration::from_secs(300);
-/// What pods take beside the load itself.
+/// Time limit of the pods beyond the load itself.
 const END_MAX: Duration = Duration::from_secs(120);
 /// Kinds of what a run makes, the Job first.
 const KINDS: &str = "job,secret,configmap,serviceaccount,role,rolebinding";
@@ -24,54 +24,54 @@ const KINDS: &str = "job,secret,configmap,serviceaccount,role,rolebinding";
 pub struct Cluster<'a> {
     kubectl: &'a Kubectl,
     manifests: &'a Manifests,
-    /// Whether somebody called it off.
+    /// Whether the user interrupted the run.
     stopped: &'a dyn Fn() -> bool,
 }
 
 /// A pod of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pod {
-    /// Its name.
+    /// Name of the pod.
     pub name: String,
-    /// Which generator it is.
+    /// Index of the pod's generator.
     pub index: u32,
     /// `Pending`, `Running`, `Succeeded` or `Failed`.
     pub phase: String,
-    /// Why it waits or ended, where the cluster says it.
+    /// Reason of a wait or an end, as reported by the cluster; empty without one.
     pub why: String,
 }
 
-/// What went wrong with a cluster.
+/// Error of a cluster.
 #[derive(Debug)]
 pub enum ClusterError {
     /// `kubectl` cannot be run.
     NoKubectl(std::io::Error),
     /// `kubectl` ended with an error.
     Refused {
-        /// Its subcommand.
+        /// Subcommand of `kubectl`.
         called: String,
-        /// What it said.
+        /// Output of `kubectl`.
         told: String,
     },
-    /// What came back is not what was asked for.
+    /// A response other than the expected one.
     Strange(String),
     /// Pods were not ready in time.
     NotReady {
-        /// Those that were not, with what the cluster says of them.
+        /// Pods not ready, with the cluster's reason for each.
         pods: Vec<Pod>,
-        /// How many were ready, and how many should have been.
+        /// Number of ready pods, and of all.
         ready: (u64, u32),
     },
     /// Pods failed or are gone while the load ran.
     Lost {
-        /// Those that failed and are still there.
+        /// Failed pods of which an object is left.
         pods: Vec<Pod>,
-        /// All that failed by their number, as Kubernetes writes them, such as `1,4-6`.
+        /// Indexes of all failed pods in the notation of Kubernetes, such as `1,4-6`.
         indexes: String,
     },
     /// The Job did not end in time.
     NotOver,
-    /// It was called off.
+    /// The user interrupted the run.
     Stopped,
 }
 
@@ -131,7 +131,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Makes the Job, and what belongs to it, and lets its pods begin.
+    /// Creates the Job and the objects of the run, and lets the pods start.
     ///
     /// # Errors
     /// The cluster refuses something. [`Cluster::remove`] takes away what is there.
@@ -182,7 +182,7 @@ impl<'a> Cluster<'a> {
         self.patch("configmap", r#"{"data":{"go":"1"}}"#)
     }
 
-    /// Waits until the Job is complete, or a pod of it is lost.
+    /// Waits until the Job is complete, or a pod of the Job is lost.
     ///
     /// # Errors
     /// A pod was lost, the Job is not over in time, or it was called off.
@@ -212,7 +212,7 @@ impl<'a> Cluster<'a> {
         Ok(ClusterError::Lost { pods, indexes })
     }
 
-    /// All pods of the run, by their index.
+    /// Returns all pods of the run, by index.
     ///
     /// # Errors
     /// The cluster does not tell.
@@ -237,7 +237,7 @@ impl<'a> Cluster<'a> {
         self.kubectl.call(&["logs", &pod.name], None)
     }
 
-    /// Takes all of the run away, and waits until it is gone.
+    /// Removes all objects of the run, and waits until all are gone.
     ///
     /// # Errors
     /// The cluster refuses it; what to call by hand is in the message.
@@ -326,7 +326,7 @@ fn pod(item: &Value) -> Option<Pod> {
     })
 }
 
-/// What the container waits for or ended with, or why the pod has no node.
+/// Reason of the container's wait or end, or of a pod without a node.
 fn why(status: &Value) -> String {
     let container = &status["containerStatuses"][0]["state"];
     let ended = &container["terminated"];

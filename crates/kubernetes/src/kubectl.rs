@@ -1,4 +1,4 @@
-//! The user's own `kubectl`: it has the credentials, the proxies and the cloud's plug-ins.
+//! The user's own `kubectl`, which has the credentials, the proxies and the cloud's plug-ins.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -12,7 +12,7 @@ use crate::cluster::ClusterError;
 const CALL_MAX: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(5);
 
-/// How `kubectl` is called.
+/// Options of every call of `kubectl`.
 #[derive(Clone, Debug)]
 pub struct Kubectl {
     context: Option<String>,
@@ -20,12 +20,13 @@ pub struct Kubectl {
 }
 
 impl Kubectl {
-    /// With the context and the namespace that are given, or those of its own settings.
+    /// Makes a caller with the given context and namespace, or with those of `kubectl`'s own
+    /// settings.
     pub fn new(context: Option<String>, namespace: Option<String>) -> Kubectl {
         Kubectl { context, namespace }
     }
 
-    /// The namespace that it works in.
+    /// Returns the namespace of all calls.
     ///
     /// # Errors
     /// It is not installed, or has no settings that can be read.
@@ -41,7 +42,7 @@ impl Kubectl {
         })
     }
 
-    /// Runs it with these words, and returns what it printed.
+    /// Runs `kubectl` with the words, and returns standard output.
     ///
     /// # Errors
     /// It is not there, took too long, or ended with an error, which is told.
@@ -78,7 +79,7 @@ impl Kubectl {
     }
 }
 
-/// Exit code and both outputs; `None` when it took too long.
+/// Returns exit code and both outputs; `None` after a timeout.
 fn talk(child: &mut Child, input: Option<&str>) -> Option<(i32, String, String)> {
     let (mut stdin, mut stdout, mut stderr) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -96,7 +97,7 @@ fn talk(child: &mut Child, input: Option<&str>) -> Option<(i32, String, String)>
     })
 }
 
-/// Waits for its end, and ends it where it takes too long.
+/// Waits for the end of the process, and kills a process out of time.
 fn wait(child: &mut Child) -> Option<i32> {
     let deadline = Instant::now() + CALL_MAX;
     loop {

@@ -1,5 +1,5 @@
-//! Generators in a Kubernetes cluster: what the cluster is asked for, the way of a run, and the
-//! watch that starts a generator.
+//! Generators in a Kubernetes cluster: the requested objects, the course of a run, and the watch
+//! for the sign to start.
 //!
 //! [`Manifests`] is pure. [`Cluster`] drives the user's own `kubectl`, which has the credentials;
 //! [`watch`] is what a pod does. There is no operator and nothing stays: everything belongs to one

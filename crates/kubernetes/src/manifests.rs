@@ -1,4 +1,4 @@
-//! What a cluster is asked for: one Indexed Job, what its pods read, and the right to watch one
+//! The requested objects of a run: one Indexed Job, the pods' input, and the right to watch one
 //! ConfigMap.
 
 use base64::Engine as _;
@@ -7,19 +7,20 @@ use serde_json::{Value, json};
 
 use crate::yaml;
 
-/// The label that everything of one run has.
+/// The label of all objects of a run.
 pub const RUN_LABEL: &str = "hakaru/run";
-/// The API server takes objects of up to 1 MiB or so; base64 and names take their part of it.
+/// Bytes of the largest order: the API server accepts objects of about 1 MiB, including base64 and
+/// names.
 const PLAN_BYTES_MAX: usize = 700 * 1024;
-/// Where a pod finds its order.
+/// Folder of a pod's order.
 const FOLDER: &str = "/hakaru";
 /// The order's file there.
 const ORDER: &str = "order.json";
-/// A user that no image has.
+/// User id of the pods, in no image's list of users.
 const USER: u32 = 65_532;
-/// How long what is left of a run stays when nobody takes it away, seconds.
+/// Time until the objects of a finished run are deleted, when nobody removes any, seconds.
 const LEFT_S: u32 = 3_600;
-/// Far beyond any run: when it is over, pods and their logs are deleted.
+/// Seconds beyond any run, after which pods and logs are deleted.
 const DEADLINE_S: u64 = 3 * 3_600;
 
 /// One load by several pods.
@@ -27,24 +28,24 @@ const DEADLINE_S: u64 = 3 * 3_600;
 pub struct Manifests {
     /// The name of all objects of the run.
     pub name: String,
-    /// Where.
+    /// Namespace of all objects.
     pub namespace: String,
-    /// Which image has the program on its path.
+    /// Image with the program on the path.
     pub image: String,
-    /// How many pods.
+    /// Number of pods.
     pub parallelism: u32,
-    /// Whole cores of each pod, as many as its generator has threads.
+    /// Whole cores of each pod, one for each thread of the generator.
     pub cores: u32,
-    /// Memory of each pod, as Kubernetes writes it.
+    /// Memory of each pod in the notation of Kubernetes.
     pub memory: String,
-    /// Seconds that the load itself takes.
+    /// Seconds of the load.
     pub seconds: u64,
-    /// What each generator is told, as text; secrets may be in it.
+    /// Order of each generator, as text; secrets may be inside.
     pub order: String,
 }
 
 impl Manifests {
-    /// Says what cannot be asked for. The error is a sentence.
+    /// Checks the size of the order. The error is a sentence.
     pub fn check(&self) -> Result<(), String> {
         match self.order.len() {
             bytes @ PLAN_BYTES_MAX.. => Err(format!(
@@ -75,8 +76,8 @@ impl Manifests {
         job
     }
 
-    /// All but the Job: the plan, the sign to start, and who may see it. They belong to the Job
-    /// with this id.
+    /// All objects but the Job: the plan, the sign to start, and the right to watch the sign. The
+    /// Job with the id owns the objects.
     pub fn others(&self, job_uid: Option<&str>) -> Vec<Value> {
         let mut plan = self.object("v1", "Secret", job_uid);
         plan["type"] = json!("Opaque");
@@ -102,7 +103,8 @@ impl Manifests {
         vec![plan, start, account, role, binding]
     }
 
-    /// All of it as YAML for `kubectl apply -f -`, with how to start it and how to read what came.
+    /// All objects as YAML for `kubectl apply -f -`, with the commands for the start and the
+    /// results.
     pub fn yaml(&self) -> String {
         let (name, label, space) = (&self.name, RUN_LABEL, format!(" -n {}", self.namespace));
         let mut text = format!(

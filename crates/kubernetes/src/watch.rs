@@ -1,4 +1,4 @@
-//! What a pod does before it starts: one watch of one ConfigMap.
+//! A pod's wait before the start: one watch of one ConfigMap.
 //!
 //! A watch without a version begins with the present state, so that a late pod misses nothing. It
 //! is asked for over HTTP/1.0, whose answers come without chunks: each line is an event.
@@ -15,15 +15,15 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
-/// Where a pod finds who it is.
+/// Folder of a pod's service account.
 pub const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
-/// How long a read waits before it is asked whether to go on.
+/// Longest wait in a read, after which the stop flag is checked.
 const LOOK: Duration = Duration::from_millis(100);
 const CONNECT_MAX: Duration = Duration::from_secs(10);
-/// An event of a ConfigMap is a few kB; a line longer than this is none.
+/// Bytes of the longest line: an event of a ConfigMap is a few kB.
 const LINE_MAX: usize = 2 << 20;
 
-/// Where the API server is, and who asks.
+/// Address of the API server, and the pod's account.
 #[derive(Debug)]
 pub struct Api {
     host: String,
@@ -45,20 +45,20 @@ impl fmt::Display for WatchError {
 
 impl std::error::Error for WatchError {}
 
-/// How a watch ended.
+/// End of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watched {
     /// The sign is there.
     Go,
-    /// The server ended the watch, as it does from time to time: ask again.
+    /// The server ended the watch, as servers do from time to time: watch again.
     Ended,
-    /// It was called off.
+    /// The generator was stopped.
     Stopped,
 }
 
 impl Api {
-    /// Returns the server as every pod finds it: its account is in `folder` ([`ACCOUNT`]), `host`
-    /// and `port` are the variables `KUBERNETES_SERVICE_HOST` and `_PORT`.
+    /// Returns the API server of a pod: the account is in `folder` ([`ACCOUNT`]), `host` and `port`
+    /// are the variables `KUBERNETES_SERVICE_HOST` and `_PORT`.
     ///
     /// # Errors
     /// This is no pod, or its account is not mounted.
@@ -86,7 +86,7 @@ impl Api {
         })
     }
 
-    /// Watches a ConfigMap until its data has the key `go`.
+    /// Watches a ConfigMap until the data has the key `go`.
     ///
     /// # Errors
     /// The server cannot be reached, or refuses.
@@ -173,13 +173,13 @@ fn tls(authorities: &str) -> Result<Arc<ClientConfig>, WatchError> {
     ))
 }
 
-/// Whether the event shows a ConfigMap that has the sign.
+/// Whether the event shows a ConfigMap with the sign.
 fn is_go(event: &str) -> bool {
     let event: Value = serde_json::from_str(event).unwrap_or_default();
     event["object"]["data"]["go"].is_string() && event["type"] != "DELETED"
 }
 
-/// An answer in pieces: its head once, then its lines.
+/// A response in pieces: the head once, then the lines.
 #[derive(Debug, Default)]
 struct Lines {
     bytes: Vec<u8>,
@@ -197,7 +197,7 @@ impl Lines {
         }
     }
 
-    /// The lines that are whole.
+    /// Removes and returns the complete lines.
     fn take(&mut self) -> Result<Vec<String>, WatchError> {
         if !self.has_head {
             let mut headers = [httparse::EMPTY_HEADER; 64];

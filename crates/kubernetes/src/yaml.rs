@@ -1,4 +1,4 @@
-//! JSON as YAML that people read.
+//! JSON as readable YAML.
 //!
 //! Every text stands in double quotes: `N`, `on` and `1e3` are no texts where they stand bare, for
 //! readers of YAML 1.1.
@@ -30,7 +30,7 @@ fn block(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// A key, and what belongs to it. The indentation stands already.
+/// Writes a key with a value; the indentation has been written already.
 fn field(key: &str, value: &Value, depth: usize, out: &mut String) {
     match is_plain(key) {
         true => out.push_str(key),
@@ -50,7 +50,7 @@ fn field(key: &str, value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// One of a list, behind its dash: a map's first key stands in the same line.
+/// Writes an item of a list after the dash: a map's first key is on the same line.
 fn element(item: &Value, depth: usize, out: &mut String) {
     match item {
         Value::Object(map) if !map.is_empty() => {
@@ -81,8 +81,8 @@ fn scalar(value: &Value) -> String {
     value.to_string()
 }
 
-/// Letters, and what stands between them; a word of more than three letters is never a number or a
-/// truth value, but for these.
+/// Whether a key needs no quotes: letters, digits and signs between; a word of more than three
+/// letters is never a number or a truth value, except the listed ones.
 fn is_plain(key: &str) -> bool {
     let starts = key
         .bytes()

@@ -1,5 +1,5 @@
-//! `hakaru generator`: the far side of `load --on` and of `load --kubernetes`. Reads an order, waits for the start, sends its
-//! part of the load, and gives its result.
+//! `hakaru generator`: the far side of `load --on` and of `load --kubernetes`. Reads an order,
+//! waits for the start, sends a part of the load, and writes the result.
 //!
 //! Nothing is written to disk there, and the process ends with its connection.
 

@@ -1,5 +1,5 @@
-//! `hakaru load --kubernetes`: one load from the pods of an Indexed Job, from its manifests to one
-//! report. All of it is taken away again, however it ends.
+//! `hakaru load --kubernetes`: one load from the pods of an Indexed Job, from the manifests to one
+//! report. All objects are removed at the end, also after an error.
 
 use std::sync::atomic::AtomicBool;
 
@@ -20,7 +20,7 @@ use crate::output;
 /// The namespace where neither flags nor `kubectl` name one.
 const NAMESPACE_DEFAULT: &str = "default";
 
-/// Sends the load from pods, shows what came of it, and says how the program ends.
+/// Sends the load from pods, prints the result, and returns the exit code.
 ///
 /// # Errors
 /// [`Exit::Failed`] with what the cluster refused, or with the pods that were lost.
@@ -80,7 +80,7 @@ fn failed(error: &ClusterError) -> Failure {
     Failure::new(Exit::Failed, error)
 }
 
-/// Makes the Job, starts all pods together, and returns what they left.
+/// Creates the Job, starts all pods together, and returns their results.
 fn run(cluster: &Cluster<'_>, parallelism: u32) -> Result<Vec<Given>, ClusterError> {
     cluster.create()?;
     cluster.wait_ready()?;

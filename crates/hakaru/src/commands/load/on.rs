@@ -91,7 +91,7 @@ pub(super) fn on(
     merge::finish(given.collect(), outputs)
 }
 
-/// Refuses a load that so many generators cannot share.
+/// Fails for a load with too many generators to share.
 ///
 /// # Errors
 /// [`Exit::Usage`] with what does not fit.
