@@ -1,4 +1,4 @@
-//! Apps that do what an agent fears: no crash, no changed answer, and every request still seen once.
+//! Apps hostile to an agent: no crash, no changed response, and one record of every request.
 
 use crate::support::Puma;
 
@@ -187,8 +187,8 @@ end
     check(app, &[("/a", "150"), ("/b", "150")]);
 }
 
-/// Under `ulimit -v` an allocation may fail, and that of a library's thread-local variables ends the
-/// process, in the C library itself. Ruby too may end where nothing is left, so that cannot be run.
+/// Under `ulimit -v` a failed allocation of a library's thread-local variables ends the process, in
+/// the C library itself. Ruby too may end where nothing is left, so that cannot be run.
 #[test]
 fn the_agent_allocates_no_thread_local_variables_in_a_thread() {
     let folder = tempfile::tempdir().expect("a temporary folder");
