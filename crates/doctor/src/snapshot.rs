@@ -279,6 +279,9 @@ pub struct Database {
     /// Costs of the data's disk, if another than the app's; without figures for a disk only the
     /// server may use.
     pub disk: Option<DiskCosts>,
+    /// Cost of a page missing in the server's memory, nanoseconds, as lookups of this server show
+    /// it; `None` where they do not, or the server runs elsewhere.
+    pub miss_ns: Option<f64>,
 }
 
 /// Costs of one disk, nanoseconds each; `None` is not measured.

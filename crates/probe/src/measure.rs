@@ -4,6 +4,7 @@
 mod interpreter;
 mod io;
 mod memory;
+mod misses;
 mod noise;
 mod place;
 mod reads;
@@ -50,6 +51,12 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
         database.disk = known.costs;
         if let Some(why) = known.unseen {
             push(unseen, "cost of the disk of the database", why);
+        }
+    }
+    // A server that could not be read has no place in the snapshot.
+    if wanted.databases.len() == snapshot.databases.len() {
+        for (database, url) in snapshot.databases.iter_mut().zip(&wanted.databases) {
+            database.miss_ns = database.is_local.then(|| misses::cost(url)).flatten();
         }
     }
     let kinds = snapshot.databases.iter().map(|database| database.kind);

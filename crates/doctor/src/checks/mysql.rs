@@ -275,7 +275,7 @@ fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
         set(db, "innodb_buffer_pool_size", megabytes * 1048576.0),
         set(db, "innodb_buffer_pool_size", size),
     );
-    Some(match db.disk_costs(&s.measures).page_read_ns {
+    Some(match db.miss_ns.or(db.disk_costs(&s.measures).page_read_ns) {
         Some(ns) => found.cost(Cost::Each {
             ns,
             event: phrase!("page that is not in the pool"),
