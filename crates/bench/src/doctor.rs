@@ -23,6 +23,11 @@ use plants::{Events, Plant, Side};
 
 /// How far doctor's figure may be from compare's.
 const NEAR: f64 = 0.2;
+/// Share of a request which comparisons of so few blocks do not show.
+const UNSEEN: f64 = 0.03;
+/// Rounds of a row: the machine's pace differs from minute to minute, so doctor and compare take
+/// turns, and the median of the rounds counts. Six give an interval of 97 %.
+const ROUNDS: usize = 6;
 
 /// Name of the row of MySQLTuner.
 const TUNER: &str = "mysqltuner";
@@ -31,7 +36,7 @@ const TUNER: &str = "mysqltuner";
 pub(crate) struct Bench {
     hakaru: PathBuf,
     folder: tempfile::TempDir,
-    /// Blocks of four measurements in each comparison.
+    /// Blocks of four measurements in each round.
     blocks: u32,
 }
 
@@ -39,10 +44,16 @@ pub(crate) struct Bench {
 struct Row {
     name: &'static str,
     finding: &'static str,
-    /// Milliseconds a request, or a factor.
-    stated: Option<f64>,
-    measured: Option<f64>,
+    rounds: Vec<Round>,
     note: String,
+}
+
+/// What one round says, in milliseconds a request or as a factor.
+struct Round {
+    stated: f64,
+    measured: f64,
+    /// Milliseconds of a request on both sides.
+    request: (f64, f64),
 }
 
 /// Runs the benchmark; returns whether each fault was found and each stated cost is near the
@@ -53,7 +64,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let bench = Bench {
         hakaru: hakaru.into(),
         folder: tempfile::tempdir()?,
-        blocks: value(arguments, "blocks", 5)?,
+        blocks: value(arguments, "blocks", 1)?,
     };
     let wanted = wanted(arguments)?;
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);
@@ -101,29 +112,56 @@ fn wanted(arguments: &[String]) -> Result<Vec<String>, Box<dyn Error>> {
     }
 }
 
+impl Round {
+    /// How many times the measured cost is stated.
+    fn ratio(&self) -> f64 {
+        self.stated / self.measured
+    }
+
+    /// By how much the two differ, as a share of a request without the fault.
+    fn apart(&self) -> f64 {
+        (self.stated - self.measured).abs() / self.request.1
+    }
+}
+
 impl Row {
+    /// Prints the row; returns whether what is stated is near what is measured.
     fn say(&self) -> bool {
         let Row {
             name,
             finding,
-            stated,
-            measured,
+            rounds,
             note,
         } = self;
-        let near = stated
-            .zip(*measured)
-            .map(|(stated, measured)| stated / measured - 1.0);
-        let number =
-            |value: &Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
-        let off = near.map_or("no cost is stated".to_owned(), |off| {
-            format!("{:+.0} %", off * 100.0)
+        if rounds.is_empty() {
+            println!("{name:16} {finding:28} found; no cost is stated: {note}");
+            return true;
+        }
+        let median = |of: &dyn Fn(&Round) -> f64| {
+            stats::median(&rounds.iter().map(of).collect::<Vec<_>>()).unwrap_or(f64::NAN)
+        };
+        let ratio = median(&Round::ratio);
+        let apart = median(&Round::apart);
+        let ratios = rounds.iter().map(Round::ratio);
+        let (low, high) = ratios.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), one| {
+            (low.min(one), high.max(one))
         });
+        let is_small = apart <= UNSEEN;
+        let said = match is_small {
+            true => format!(
+                "apart by {:.1} % of a request, which is not to be told from nothing",
+                apart * 100.0
+            ),
+            false => format!("{ratio:.2} times ({low:.2} to {high:.2})"),
+        };
         println!(
-            "{name:16} {finding:28} doctor {:>8}, compare {:>8}: {off}  {note}",
-            number(stated),
-            number(measured)
+            "{name:16} {finding:28} doctor {:.3}, compare {:.3}: {said}; A {:.3} ms, B {:.3} ms a request{note}",
+            median(&|round| round.stated),
+            median(&|round| round.measured),
+            median(&|round| round.request.0),
+            median(&|round| round.request.1),
         );
-        near.is_none_or(|off| off.abs() <= NEAR)
+        is_small || (ratio - 1.0).abs() <= NEAR
     }
 }
 
@@ -135,25 +173,29 @@ impl Bench {
         let mut row = Row {
             name,
             finding: plant.finding,
-            stated: None,
-            measured: None,
+            rounds: Vec::new(),
             note: plant.note.to_owned(),
         };
         if matches!(plant.events, Events::FoundOnly) {
             return Ok(row);
         }
-        let before = self.stated(plant, &found)?;
-        let (a, b) = self.compare(plant)?;
-        // The machine changes meanwhile, so doctor looks again; what it says is between the two.
-        let after = self.stated(plant, &self.doctor(&plant.a)?)?;
-        row.stated = before
-            .zip(after)
-            .map(|(before, after)| (before * after).sqrt());
-        row.measured = Some(match plant.events {
-            Events::Factor | Events::FactorOfBoth => a / b,
-            _ => a - b,
-        });
-        row.note = format!("A {a:.3} ms, B {b:.3} ms a request; {}", row.note);
+        let mut before = self.stated(plant, &found)?;
+        for _ in 0..ROUNDS {
+            let request = self.compare(plant)?;
+            let after = self.stated(plant, &self.doctor(&plant.a)?)?;
+            let Some((first, last)) = before.zip(after) else {
+                return Err("no cost is stated".into());
+            };
+            row.rounds.push(Round {
+                stated: (first * last).sqrt(),
+                measured: match plant.events {
+                    Events::Factor | Events::FactorOfBoth => request.0 / request.1,
+                    _ => request.0 - request.1,
+                },
+                request,
+            });
+            before = after;
+        }
         Ok(row)
     }
 

@@ -24,6 +24,14 @@ work = case ENV.fetch("WORK")
          require "pg"
          client = PG.connect(ENV["DATABASE_URL"])
          -> { client.exec("SELECT pad FROM facts WHERE id = #{rand(ROWS) + 1}").values }
+       when "postgres-sum"
+         require "pg"
+         client = PG.connect(ENV["DATABASE_URL"])
+         # Rows of some sixty pages, read by the key.
+         lambda do
+           first = rand(ROWS - 2000) + 1
+           client.exec("SELECT sum(length(pad)) FROM facts WHERE id BETWEEN #{first} AND #{first + 2000}").values
+         end
        when "sqlite-commit"
          require "sqlite3"
          file = SQLite3::Database.new(ENV.fetch("FILE"))

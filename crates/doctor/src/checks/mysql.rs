@@ -275,13 +275,15 @@ fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
         set(db, "innodb_buffer_pool_size", megabytes * 1048576.0),
         set(db, "innodb_buffer_pool_size", size),
     );
-    Some(match db.miss_ns.or(db.disk_costs(&s.measures).page_read_ns) {
-        Some(ns) => found.cost(Cost::Each {
-            ns,
-            event: phrase!("page that is not in the pool"),
-        }),
-        None => found,
-    })
+    Some(
+        match db.miss_ns.or(db.disk_costs(&s.measures).page_read_ns) {
+            Some(ns) => found.cost(Cost::Each {
+                ns,
+                event: phrase!("page that is not in the pool"),
+            }),
+            None => found,
+        },
+    )
 }
 
 fn redo_log(db: &Database, _: &Snapshot) -> Option<Found> {

@@ -441,8 +441,7 @@ fn shared_buffers(db: &Database, s: &Snapshot) -> Option<Found> {
     )
     .needs(Needs::Restart);
     // Most of what is not in them is in the kernel's cache.
-    let cached = s.measures.cached_read_ns.filter(|_| db.is_local);
-    Some(match db.miss_ns.or(cached) {
+    Some(match s.measures.cached_read_ns.filter(|_| db.is_local) {
         Some(ns) => found.cost(Cost::Each {
             ns,
             event: phrase!("block that is not in them"),
