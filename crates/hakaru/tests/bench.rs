@@ -192,10 +192,15 @@ fn benchmark_drivers_forms_have_its_rows_and_columns() {
 
 #[test]
 fn programs_that_print_their_own_figure_are_measured() {
-    let file = "type: ruby_stdout\nname: printer\ncommand: printer.rb\nworking_directory: .\nmetrics:\n  fps:\n    unit: fps\n    from_stdout: stdout[/fps (.*)/, 1].to_f\n";
-    let folder = folder(&[("app.yml", file), ("printer.rb", "puts \"fps 59.5\"\n")]);
+    let file = "type: ruby_stdout\nname: printer\ncommand: printer.rb\nworking_directory: .\nmetrics:\n  fps:\n    unit: fps\n    from_stdout: stdout[/fps (.*)/, 1].to_f\nenvironment:\n  sum:\n    from_stdout: stdout[/sum (.*)/, 1]\n";
+    let printer = "puts \"fps 59.5\", \"sum 0x1f\"\n";
+    let folder = folder(&[("app.yml", file), ("printer.rb", printer)]);
+    let page = run(folder.path(), &["app.yml", "--repeat-count", "2"]);
+    let page = text(&page.stdout);
+    assert!(page.contains(": sum 0x1f\n"), "{page}");
     let bench = json(folder.path(), &["app.yml", "--repeat-count", "2"]);
     let row = &bench["rows"][0];
+    assert_eq!(row["contenders"][0]["trial"]["environment"]["sum"], "0x1f");
     assert_eq!(row["metric"]["unit"], "fps");
     let value = row["contenders"][0]["value"].as_f64().expect("a figure");
     assert!((value - 59.5).abs() < 1e-9, "{value}");
@@ -358,6 +363,70 @@ fn the_name_benchmark_driver_prints_its_form() {
     let (code, _, talk) = driver(&["app.yml", "--ridkuse", "3.3"]);
     assert_eq!(code, Some(2));
     assert!(talk.contains("Windows"), "{talk}");
+}
+
+/// A gem of two versions, as RubyGems keeps them.
+fn gems() -> tempfile::TempDir {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    for (version, turns) in [("1.0.0", 100), ("2.0.0", 1000)] {
+        let lib = home.path().join(format!("gems/planted-{version}/lib"));
+        let specifications = home.path().join("specifications");
+        std::fs::create_dir_all(&lib).expect("a folder");
+        std::fs::create_dir_all(&specifications).expect("a folder");
+        std::fs::write(lib.join("planted.rb"), format!("PLANTED = {turns}\n")).expect("a file");
+        let specification = format!(
+            "Gem::Specification.new do |s|\n  s.name = 'planted'\n  s.version = '{version}'\n  s.summary = s.name\n  s.authors = ['test']\n  s.require_paths = ['lib']\nend\n"
+        );
+        let path = specifications.join(format!("planted-{version}.gemspec"));
+        std::fs::write(path, specification).expect("a file");
+    }
+    home
+}
+
+#[test]
+fn contexts_load_their_own_version_of_a_gem() {
+    let file = "contexts:\n  - name: old\n    gems: { planted: 1.0.0 }\n  - gems: { planted: 2.0.0 }\nprelude: turns = PLANTED\nbenchmark:\n  turns: i = 0; i += 1 while i < turns; turns\n";
+    let home = gems();
+    // An unpacked Ruby sets GEM_HOME itself.
+    let paths = format!(
+        "Gem.paths = %w[GEM_HOME GEM_PATH].to_h {{ |name| [name, {:?}] }}\n",
+        home.path()
+    );
+    let folder = folder(&[("app.yml", file), ("home.rb", &paths)]);
+    let ruby = format!("ruby -r{}", folder.path().join("home.rb").display());
+    let arguments = [
+        "app.yml",
+        "-e",
+        &ruby,
+        "--run-duration",
+        "0.3",
+        "--repeat-count",
+        "16",
+    ];
+    let bench = json(folder.path(), &arguments);
+    let row = &bench["rows"][0];
+    let seen = [0, 1].map(|index| {
+        let contender = &row["contenders"][index];
+        [&contender["name"], &contender["trial"]["value"]].map(|one| one.as_str().unwrap_or("?"))
+    });
+    assert_eq!(seen, [["old", "100"], ["planted 2.0.0", "1000"]], "{row}");
+    assert_eq!(row["pairs"][0]["verdict"], "higher", "{row}");
+}
+
+#[test]
+fn objects_that_stay_are_told_beside_those_of_the_others() {
+    let file = "prelude: kept = []\nloop_count: 20000\nbenchmark:\n  keeps: kept << Object.new\n  drops: Object.new\n";
+    let folder = folder(&[("app.yml", file)]);
+    let page = run(folder.path(), &["app.yml", "--repeat-count", "2"]);
+    let page = text(&page.stdout);
+    assert!(
+        page.contains("keeps keeps 1.00 objects per turn more than drops"),
+        "{page}"
+    );
+    let bench = json(folder.path(), &["app.yml", "--repeat-count", "2"]);
+    let pair = &bench["rows"][0]["pairs"][0];
+    let more = pair["retained_more_per_turn"].as_f64().expect("a figure");
+    assert!((more.abs() - 1.0).abs() < 0.01, "{pair}");
 }
 
 #[test]
@@ -635,6 +704,8 @@ fn the_two_fastest_are_profiled() {
             "--repeat-count",
             "2",
             "--profile",
+            "--html",
+            "out.html",
         ],
     );
     let page = text(&output.stdout);
@@ -647,4 +718,8 @@ fn the_two_fastest_are_profiled() {
     );
     let stderr = text(&output.stderr);
     assert!(stderr.contains("hakaru profile diff 1 2"), "{stderr}");
+    let written = std::fs::read_to_string(folder.path().join("out.html")).expect("a page");
+    let flames = written.split("<iframe").nth(1).unwrap_or_default();
+    let is_of_both = flames.contains("hakaru-profile-diff") && flames.contains("script.rb");
+    assert!(is_of_both, "{stderr}");
 }

@@ -54,6 +54,9 @@ pub struct Child {
     pub allocated_turns: u64,
     /// Objects alive at the end, after a collection.
     pub live: u64,
+    /// Objects alive behind the counted turns that were not before them, and those turns; `None`
+    /// but for the first process.
+    pub retained: Option<(i64, u64)>,
     /// The compiler before the first batch, and at the end.
     pub jit: [Jit; 2],
     /// Instructions of the loop with the script, and of the loop alone; negative where they cannot
@@ -93,6 +96,12 @@ pub fn read(text: &str) -> Option<Child> {
                 child.waited = numbers.try_into().ok();
             }
             "live" => child.live = first(),
+            "retained" => {
+                let numbers: Vec<i64> = numbers().collect();
+                if let [objects, turns] = numbers[..] {
+                    child.retained = u64::try_from(turns).ok().map(|turns| (objects, turns));
+                }
+            }
             "jit_start" => child.jit[0] = jit(rest),
             "jit" => child.jit[1] = jit(rest),
             "instructions" => {

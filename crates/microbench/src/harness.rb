@@ -15,10 +15,11 @@ module HakaruBench
       @lines = ["ready #{now}", "ruby #{RUBY_DESCRIPTION}", "debug #{debug}", "jit_start #{jit}"]
       calibrate(body)
       warm(body)
+      at_first = SETTINGS['look'] == '1' ? live - @lines.size : nil
       before = counters
       waited { run_both(number('batches'), body, empty) }
       @lines << "allocated #{counters.zip(before).map { |after, start| after - start }.join(' ')} #{number('batches') * @turns}"
-      retain
+      retain(at_first)
       @lines << "jit #{jit}"
       look(body, empty, value) if SETTINGS['look'] == '1'
       @lines << "memory #{peak}"
@@ -137,11 +138,16 @@ module HakaruBench
       [stat[:total_allocated_objects] || 0]
     end
 
-    # Objects that are still there when the collector has been.
-    def retain
+    # Objects that are still there when the collector has been, and how many of them the counted turns left; lines are our own.
+    def retain(at_first)
+      at_last = live
+      @lines << "retained #{at_last - @lines.size - at_first} #{number('batches') * @turns}" if at_first
+      @lines << "live #{at_last}"
+    end
+
+    def live
       GC.start
-      live = GC.stat[:heap_live_slots] || 0
-      @lines << "live #{live}"
+      GC.stat[:heap_live_slots] || 0
     end
 
     def jit

@@ -227,6 +227,25 @@ impl<'a> Machine<'a> {
         Ok(sample.with_used(&used))
     }
 
+    fn first_printed(&self, cell: Cell, printed: &Printed) -> Result<Trial, Missing> {
+        let sample = self.printed(cell, printed)?;
+        let contender = &self.contenders[cell.contender];
+        let mut environment = Vec::new();
+        for (name, code) in &printed.environment {
+            let told = self.evaluated(contender, &self.path("stdout"), code);
+            let told = told.map_err(|missing| match missing {
+                Missing::Failed(why) => Missing::Failed(format!("environment {name}: {why}")),
+                other => other,
+            })?;
+            environment.push((name.clone(), told.trim().to_owned()));
+        }
+        Ok(Trial {
+            startup: sample.wall,
+            environment,
+            ..Trial::default()
+        })
+    }
+
     /// What Ruby code makes of a program's output.
     fn evaluated(
         &self,
@@ -277,10 +296,7 @@ impl Subject for Machine<'_> {
         self.check_version(cell)?;
         let trial = match &self.jobs[cell.job].work {
             Work::Script(script) => self.first_script(cell, script),
-            Work::Printed(printed) => self.printed(cell, printed).map(|sample| Trial {
-                startup: sample.wall,
-                ..Trial::default()
-            }),
+            Work::Printed(printed) => self.first_printed(cell, printed),
             Work::Command => self.commands.first(
                 &self.contenders[cell.contender],
                 self.stop,

@@ -30,6 +30,11 @@ const GAVE_UP: u64 = 2;
 /// Code that uses more cores than this has threads that compute at once.
 const PARALLEL: f64 = 1.05;
 
+/// Objects kept per turn, and by all turns of a process, below which Ruby's own caches are as
+/// likely: found with scripts that keep nothing.
+const RETAINED_MIN: f64 = 0.01;
+const RETAINED_ALL_MIN: f64 = 200.0;
+
 /// What one process measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
@@ -171,6 +176,10 @@ pub struct Trial {
     pub allocated: f64,
     /// Objects alive at the end.
     pub live: u64,
+    /// Objects that the counted turns left alive, and those turns; `None` where that is not known.
+    pub retained: Option<(i64, u64)>,
+    /// What a program that prints its own figure said of its environment, by the file's names.
+    pub environment: Vec<(String, String)>,
 }
 
 impl Trial {
@@ -215,7 +224,23 @@ impl Trial {
             is_optimised: !child.is_debug,
             allocated: child.allocated as f64 / child.allocated_turns.max(1) as f64,
             live: child.live,
+            retained: child.retained,
+            environment: Vec::new(),
         }
+    }
+
+    /// Objects left alive per turn; `None` where that is not known.
+    pub fn retained_per_turn(&self) -> Option<f64> {
+        let (objects, turns) = self.retained?;
+        (turns > 0).then(|| objects as f64 / turns as f64)
+    }
+
+    /// How many objects more than another it leaves alive per turn; `None` where that may be what
+    /// Ruby itself keeps.
+    pub fn retains_more(&self, other: &Trial) -> Option<f64> {
+        let turns = self.retained?.1.min(other.retained?.1);
+        let more = self.retained_per_turn()? - other.retained_per_turn()?;
+        (more >= RETAINED_MIN && more * turns as f64 >= RETAINED_ALL_MIN).then_some(more)
     }
 
     /// Whether this Ruby compiles while it runs. One that does not needs no warm-up but for its

@@ -28,7 +28,7 @@ pub struct BenchView<'a> {
 }
 
 pub use history::{History, HistoryPoint, history_html};
-pub use html::html;
+pub use html::{Flames, html};
 pub use hyperfine::{json as hyperfine_json, markdown as hyperfine_markdown};
 pub use json::json;
 pub use page::page;

@@ -118,8 +118,14 @@ fn bench_typed(args: &BenchArgs) -> Result<Exit, Failure> {
     }
     for one in &done {
         show(args, form, one)?;
-        if args.profile {
-            profiles::take(one)?;
+        // Who ends a bench does not wait for its profiles.
+        let flames = match args.profile && !context::raised(&stop) {
+            true => profiles::take(one, args)?,
+            false => Vec::new(),
+        };
+        if let Some(path) = &args.html {
+            let page = report::bench::html(&one.view(), &flames, language::chosen());
+            html::write_html(path, &page)?;
         }
         kept::keep(args, &one.view())?;
         if let Some(then) = &against {
@@ -311,9 +317,6 @@ fn show(args: &BenchArgs, form: Option<Form>, done: &Done) -> Result<(), Failure
             look::page_columns(),
             language::chosen(),
         ));
-    }
-    if let Some(path) = &args.html {
-        html::write_html(path, &report::bench::html(&view, language::chosen()))?;
     }
     export(args, &view)
 }

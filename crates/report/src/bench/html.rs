@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use microbench::bench::figure;
-use words::{Language, text};
+use words::{Language, Text, text};
 
 use super::{BenchView, page};
 use crate::text::COLUMNS;
@@ -20,6 +20,7 @@ const LINE: f64 = 30.0;
 const CURVE: f64 = 140.0;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2em auto;padding:0 1em;background:#fff;color:#1a1a1a}\
+iframe{width:100%;height:720px;border:1px solid #8888;border-radius:4px}\
 h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}pre{overflow:auto;font-size:13px;line-height:1.35}svg{max-width:100%;height:auto}\
 svg text{fill:currentColor;font:13px system-ui,sans-serif}\
 @media(prefers-color-scheme:dark){body{background:#14161a;color:#e6e6e6}}";
@@ -41,8 +42,19 @@ pub(super) fn closed() -> &'static str {
     "</main></body></html>\n"
 }
 
+/// The differential flame graph of a row's two fastest cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flames {
+    /// Index of the row.
+    pub row: usize,
+    /// What it compares.
+    pub head: Text,
+    /// The page that [`crate::profile::difference_to_html`] makes.
+    pub page: String,
+}
+
 /// Returns one HTML file, complete without a network.
-pub fn html(view: &BenchView, language: Language) -> String {
+pub fn html(view: &BenchView, flames: &[Flames], language: Language) -> String {
     let title = text!("What is faster").written_in(language);
     let mut out = opened(&title, language);
     for row in 0..view.bench.rows.len() {
@@ -55,6 +67,9 @@ pub fn html(view: &BenchView, language: Language) -> String {
         let _ = writeln!(out, "<h2>{}</h2>", escaped(head));
         out += &bars(view, row, language);
         out += &curves(view, row, language);
+        for one in flames.iter().filter(|one| one.row == row) {
+            out += &framed(one, language);
+        }
     }
     let page = page(view, COLUMNS, language);
     let facts = text!("The same in figures").written_in(language);
@@ -180,6 +195,13 @@ fn curves(view: &BenchView, row: usize, language: Language) -> String {
         );
     }
     out + "</svg>\n"
+}
+
+/// A page within the page: its policy and its styles stay its own.
+fn framed(flames: &Flames, language: Language) -> String {
+    let head = escaped(&flames.head.written_in(language));
+    let page = escaped(&flames.page);
+    format!("<h3>{head}</h3>\n<iframe title=\"{head}\" srcdoc=\"{page}\"></iframe>\n")
 }
 
 pub(super) fn escaped(text: &str) -> String {

@@ -1,6 +1,8 @@
 //! The JSON `hakaru-bench`; `docs/json.md` says what each key means.
 
-use microbench::bench::{Ending, Measured, Missing};
+use std::collections::BTreeMap;
+
+use microbench::bench::{Ending, Measured, Missing, Row};
 use microbench::child::Jit;
 use microbench::sample::{Clock, Sample, Trial};
 use serde_json::{Value, json};
@@ -28,7 +30,7 @@ fn value(view: &BenchView) -> Value {
             "clock": clock(row.clock),
             "blocks": row.blocks,
             "contenders": cells.collect::<Vec<_>>(),
-            "pairs": row.pairs.iter().map(|one| pair(one, names(one, index))).collect::<Vec<_>>(),
+            "pairs": row.pairs.iter().map(|one| of_row(row, one, names(one, index))).collect::<Vec<_>>(),
         })
     });
     json!({
@@ -101,6 +103,8 @@ fn trial(trial: &Trial) -> Value {
         "curve_turns": trial.turns,
         "allocated_per_turn": trial.allocated,
         "live_objects": trial.live,
+        "retained_per_turn": trial.retained_per_turn(),
+        "environment": trial.environment.iter().cloned().collect::<BTreeMap<_, _>>(),
         "value": trial.value,
         "jit_before": jit(&trial.jit[0]),
         "jit_after": jit(&trial.jit[1]),
@@ -121,6 +125,15 @@ fn sample(sample: &Sample) -> Value {
         "core_pace_ns": sample.pace,
         "exit_code": sample.exit_code,
     })
+}
+
+/// A pair of a row: with the objects that b keeps beyond what a does.
+fn of_row(row: &Row, pair: &Pair, names: [String; 2]) -> Value {
+    let retained = |cell: usize| row.cells[cell].trial.as_ref()?.retained_per_turn();
+    let more = retained(pair.b).zip(retained(pair.a)).map(|(b, a)| b - a);
+    let mut value = self::pair(pair, names);
+    value["retained_more_per_turn"] = json!(more);
+    value
 }
 
 fn pair(pair: &Pair, [a, b]: [String; 2]) -> Value {

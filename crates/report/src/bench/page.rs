@@ -8,7 +8,7 @@ use stats::comparison::Verdict;
 use words::{Language, Phrase, Text, phrase, text};
 
 use super::{BenchView, Beside};
-use crate::text::{Column, fold, table};
+use crate::text::{Column, fold, one_line, table};
 
 /// Heads of the columns after the name, with the order in which columns are left out.
 const HEADS: [(Phrase, u8); 7] = [
@@ -74,6 +74,9 @@ fn row_text(view: &BenchView, index: usize, columns: usize, language: Language) 
     for line in table(&heads, &rows, columns.saturating_sub(2)) {
         out += &format!("  {}\n", line.trim_end());
     }
+    for line in beside_the_table(view, index, &ranked) {
+        out += &format!("  {}\n", line.written_in(language));
+    }
     for cell in ranked {
         if let Some(missing) = &row.cells[cell].missing {
             let line = text!(
@@ -85,6 +88,42 @@ fn row_text(view: &BenchView, index: usize, columns: usize, language: Language) 
         }
     }
     out
+}
+
+/// What programs say of their environment, and who keeps more objects than the thriftiest.
+fn beside_the_table(view: &BenchView, index: usize, ranked: &[usize]) -> Vec<Text> {
+    let trial = |cell: &usize| view.bench.rows[index].cells[*cell].trial.as_ref();
+    let name = |cell: &usize| one_line(view.cell_name(index, *cell));
+    let mut lines = Vec::new();
+    for (cell, trial) in ranked.iter().filter_map(|cell| Some((cell, trial(cell)?))) {
+        let remarks = trial.environment.iter();
+        let remarks: Vec<String> = remarks
+            .map(|(key, value)| format!("{} {}", one_line(key), one_line(value)))
+            .collect();
+        if !remarks.is_empty() {
+            lines.push(text!(
+                "{name}: {why}",
+                name = name(cell),
+                why = remarks.join(", ")
+            ));
+        }
+    }
+    let known = ranked
+        .iter()
+        .filter_map(|cell| Some((cell, trial(cell)?, trial(cell)?.retained_per_turn()?)));
+    let Some((least, thrifty, _)) = known.min_by(|a, b| a.2.total_cmp(&b.2)) else {
+        return lines;
+    };
+    lines.extend(ranked.iter().filter_map(|cell| {
+        let more = trial(cell)?.retains_more(thrifty)?;
+        Some(text!(
+            "{name} keeps {objects} objects per turn more than {least}",
+            name = name(cell),
+            objects = format!("{more:.2}"),
+            least = name(least)
+        ))
+    }));
+    lines
 }
 
 fn cells(

@@ -111,6 +111,9 @@ fn say_end(
     let end = search.end();
     let subject = |index: usize| worktrees.subject(&commits[index]);
     let line = match end {
+        End::Alike if context::raised(stop) => {
+            text!("interrupted before {from} and {to} were compared", from, to)
+        }
         End::Alike => text!(
             "no difference is shown between {from} and {to}; a longer --budget may",
             from,

@@ -9,20 +9,24 @@ use std::process::{Command, Stdio};
 
 use microbench::bench::Measured;
 use microbench::model::{Contender, Script, Work};
+use report::bench::Flames;
 use words::text;
 
 use super::Done;
+use crate::cli::BenchArgs;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::output::{self, html};
 
 /// Seconds that a script runs under the profiler.
 const SECONDS: f64 = 2.0;
 
-/// Takes both profiles of each job and prints their difference.
-pub(super) fn take(done: &Done) -> Result<(), Failure> {
+/// Takes both profiles of each job and prints their difference; returns its flame graphs where a
+/// page is asked for.
+pub(super) fn take(done: &Done, args: &BenchArgs) -> Result<Vec<Flames>, Failure> {
     // One folder for all: frames of both profiles are told by their file.
     let folder = tempfile::tempdir().map_err(|error| Failure::new(Exit::Failed, error))?;
-    for row in &done.bench.rows {
+    let mut flames = Vec::new();
+    for (index, row) in done.bench.rows.iter().enumerate() {
         let mut ranked: Vec<&Measured> = row
             .cells
             .iter()
@@ -56,22 +60,51 @@ pub(super) fn take(done: &Done) -> Result<(), Failure> {
             faster = done.name(first),
             numbers = numbers.join(" ")
         ));
-        diff(&numbers)?;
+        let page = folder.path().join("difference.html");
+        let printed = diff(&numbers, args.html.is_some().then_some(page.as_path()))?;
+        // Standard output may hold a document that something else reads.
+        if args.json || args.html.as_deref().is_some_and(html::is_stdout) {
+            output::notice(printed);
+        } else {
+            output::page(&printed);
+        }
+        if args.html.is_some() {
+            let failed = |error: std::io::Error| Failure::new(Exit::Failed, error);
+            flames.push(Flames {
+                row: index,
+                head: text!(
+                    "where the time goes: {slower}, then {faster}",
+                    slower = done.name(second),
+                    faster = done.name(first)
+                ),
+                page: std::fs::read_to_string(&page).map_err(failed)?,
+            });
+        }
     }
-    Ok(())
+    Ok(flames)
 }
 
-/// Shows what got wider and what narrower.
-fn diff(numbers: &[String]) -> Result<(), Failure> {
+/// What got wider and what narrower, in words; and as a page into a file.
+fn diff(numbers: &[String], page: Option<&Path>) -> Result<String, Failure> {
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, error);
     let hakaru = std::env::current_exe().map_err(failed)?;
-    let shown = Command::new(hakaru)
-        .args(["profile", "diff"])
-        .args(numbers)
-        .output()
-        .map_err(failed)?;
-    output::page(&String::from_utf8_lossy(&shown.stdout));
-    Ok(())
+    let run = |more: &[&std::ffi::OsStr]| {
+        let mut command = Command::new(&hakaru);
+        command.args(["profile", "diff"]).args(numbers).args(more);
+        let code = crate::language::chosen().code();
+        command.args(["--lang", code]).output().map_err(failed)
+    };
+    if let Some(page) = page {
+        let written = run(&["--html".as_ref(), page.as_os_str()])?;
+        if !written.status.success() {
+            let words = String::from_utf8_lossy(&written.stderr).trim().to_owned();
+            return Err(Failure::new(
+                Exit::Failed,
+                format!("the two profiles cannot be drawn: {words}"),
+            ));
+        }
+    }
+    Ok(String::from_utf8_lossy(&run(&[])?.stdout).into_owned())
 }
 
 /// Takes a profile and returns its number.
