@@ -75,6 +75,8 @@ fn escape_text(text: &str) -> String {
 #[cfg(test)]
 mod axe_tests;
 #[cfg(test)]
+mod bench_tests;
+#[cfg(test)]
 mod browser;
 #[cfg(test)]
 mod chart_tests;

@@ -31,7 +31,7 @@ impl FileError {
             message = message.replace(&place, "");
         }
         let place = location.map(|found| place(text, found.line(), found.column()));
-        let message = with_nearest(message);
+        let message = in_yaml(&with_nearest(message));
         FileError {
             path: path.to_owned(),
             place: place.or_else(|| key_in(&message).and_then(|key| find(text, &key))),
@@ -73,6 +73,20 @@ fn key_in(message: &str) -> Option<String> {
 }
 
 /// serde's list of what was expected, preceded by the nearest of them.
+/// Names what was expected as YAML does, not as this program's types.
+fn in_yaml(message: &str) -> String {
+    let message = message
+        .replace("expected u64", "expected a whole number")
+        .replace(": sequence,", ": a list,");
+    match message.split_once("expected struct ") {
+        Some((before, rest)) => {
+            let rest = rest.trim_start_matches(char::is_alphanumeric);
+            format!("{before}expected a map of keys{rest}")
+        }
+        None => message,
+    }
+}
+
 fn with_nearest(message: String) -> String {
     let Some(key) = key_in(&message) else {
         return message;

@@ -100,10 +100,17 @@ fn what_is_wrong_is_shown_in_its_line() {
         "benchmark:\n  a: x\n  a: y\n",
         "app.yml:2:3: benchmark: duplicate entry with key \"a\" (docs/bench.md lists the keys)\n  2 |   a: x\n    |   ^",
     );
+    check(
+        "- a\n",
+        "app.yml:1:1: invalid type: a list, expected a map of keys (docs/bench.md lists the keys)\n  1 | - a\n    | ^",
+    );
+    check(
+        "benchmark: x\nloop_count: many\n",
+        "app.yml:2:13: loop_count: invalid type: string \"many\", expected a whole number (docs/bench.md lists the keys)\n  2 | loop_count: many\n    |             ^",
+    );
     for bad in [
         "prelude: x\n",
         "benchmark: []\n",
-        "benchmark: x\nloop_count: many\n",
         "a: [\n",
         "benchmark: x\nloop_count: 0\n",
     ] {
