@@ -15,6 +15,7 @@ mod experiment;
 mod foreign;
 mod fresh_debian;
 mod hurl_parity;
+mod kubernetes;
 mod marked;
 mod picture;
 mod release;
@@ -61,6 +62,8 @@ const USAGE: &str = "usage: cargo xtask TASK
              other projects' own tests, of Debian's sources, with the agent and the sampler inside and without
   hurl-parity [--seed N] [--only TEXT] [--examples N]
              small flows, generated, in real `hurl` (built into target/) and in `hakaru check`: where they differ
+  kubernetes [--pods N] [--rate N] [--seconds N] [--nodes N] [--program FILE] [--only TEXT] [-- COMMAND…]
+             `hakaru load --kubernetes` against a real control plane on loopback, built from Go modules into target/
   demo [--db mariadb] [--yes] [command and flags of `hakaru`]
              the chat app under load, and its page; `demo try 3` tries finding 3 of it";
 
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         "foreign-suites" => foreign::task(rest),
         "rubies" => rubies::task(rest),
         "hurl-parity" => hurl_parity::task(rest),
+        "kubernetes" => kubernetes::task(rest),
         "demo" => demo::task(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

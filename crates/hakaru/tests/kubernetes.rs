@@ -5,8 +5,12 @@
 mod server;
 
 use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -131,6 +135,62 @@ fn a_pod_that_is_killed_fails_the_run_by_name_and_nothing_is_left() {
     cluster.assert_nothing_is_left();
 }
 
+/// A server that says when the first request has come.
+fn serve_telling() -> (SocketAddr, Receiver<()>) {
+    let inner = serve("200 OK");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("the port");
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let tell = tell.clone();
+            let there = TcpStream::connect(inner).expect("a server");
+            let (mut back, mut here) = (
+                there.try_clone().expect("a second handle"),
+                stream.try_clone().expect("a second handle"),
+            );
+            thread::spawn(move || io::copy(&mut back, &mut here));
+            thread::spawn(move || {
+                let (mut stream, mut there) = (stream, there);
+                let mut buffer = [0; 4096];
+                while let Ok(bytes @ 1..) = stream.read(&mut buffer) {
+                    let _ = tell.send(());
+                    if there.write_all(&buffer[..bytes]).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (address, told)
+}
+
+#[test]
+fn a_pod_that_is_deleted_fails_the_run_by_name_and_at_once() {
+    let cluster = Cluster::new();
+    let (address, requested) = serve_telling();
+    let url = format!("http://{address}/");
+    let child = cluster
+        .load(&[&url, "--rate", "100", "-d", "10m", "--parallelism", "3"])
+        .env("GONE", "1")
+        .spawn()
+        .expect("hakaru runs");
+    requested.recv().expect("a request");
+    // A cluster asks first, as it does when a node is drained.
+    let pid = fs::read_to_string(cluster.cluster().join("pid.1")).expect("a pod");
+    let pid = Pid::from_raw(pid.trim().parse().expect("a number")).expect("a process");
+    kill_process(pid, Signal::TERM).expect("asked to end");
+    let output = child.wait_with_output().expect("ended");
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("generator 1 was lost"), "{said}");
+    assert!(
+        said.contains("pod-1 is gone: somebody deleted it"),
+        "{said}"
+    );
+    cluster.assert_nothing_is_left();
+}
+
 #[test]
 fn an_interrupted_load_leaves_nothing() {
     let cluster = Cluster::new();
@@ -140,7 +200,7 @@ fn an_interrupted_load_leaves_nothing() {
         .spawn()
         .expect("hakaru runs");
     while !cluster.cluster().join("go").exists() {
-        std::thread::yield_now();
+        thread::yield_now();
     }
     kill_process(Pid::from_child(&child), Signal::INT).expect("interrupted");
     let output = child.wait_with_output().expect("ended");

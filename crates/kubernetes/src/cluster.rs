@@ -64,7 +64,7 @@ pub enum ClusterError {
     },
     /// Pods failed or are gone while the load ran.
     Lost {
-        /// Failed pods of which an object is left.
+        /// Pods that failed or are gone.
         pods: Vec<Pod>,
         /// Indexes of all failed pods in the notation of Kubernetes, such as `1,4-6`.
         indexes: String,
@@ -147,18 +147,18 @@ impl<'a> Cluster<'a> {
         self.patch("job", r#"{"spec":{"suspend":false}}"#)
     }
 
-    /// Waits until every pod runs.
+    /// Waits until every pod runs, and returns the pods by their index.
     ///
     /// # Errors
     /// Some do not in time, the Job failed before, or it was called off.
-    pub fn wait_ready(&self) -> Result<(), ClusterError> {
+    pub fn wait_ready(&self) -> Result<Vec<Pod>, ClusterError> {
         let of = self.manifests.parallelism;
         let deadline = Instant::now() + READY_MAX;
         loop {
             let status = self.job_status()?;
             let ready = status["ready"].as_u64().unwrap_or(0);
             if ready == u64::from(of) {
-                return Ok(());
+                return self.pods();
             }
             if Instant::now() > deadline || condition(&status, "Failed") {
                 let pods = self
@@ -182,11 +182,11 @@ impl<'a> Cluster<'a> {
         self.patch("configmap", r#"{"data":{"go":"1"}}"#)
     }
 
-    /// Waits until the Job is complete, or a pod of the Job is lost.
+    /// Waits until the Job is complete, or one of the pods `begun` is lost.
     ///
     /// # Errors
     /// A pod was lost, the Job is not over in time, or it was called off.
-    pub fn wait_end(&self) -> Result<(), ClusterError> {
+    pub fn wait_end(&self, begun: &[Pod]) -> Result<(), ClusterError> {
         let deadline = Instant::now() + Duration::from_secs(self.manifests.seconds) + END_MAX;
         loop {
             let status = self.job_status()?;
@@ -194,7 +194,7 @@ impl<'a> Cluster<'a> {
                 return Ok(());
             }
             if status["failed"].as_u64() > Some(0) || condition(&status, "Failed") {
-                return Err(self.lost(&status)?);
+                return Err(self.lost(&status, begun)?);
             }
             if Instant::now() > deadline {
                 return Err(ClusterError::NotOver);
@@ -203,9 +203,8 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    fn lost(&self, status: &Value) -> Result<ClusterError, ClusterError> {
-        let failed = self.pods()?.into_iter().filter(|pod| pod.phase == "Failed");
-        let pods: Vec<Pod> = failed.collect();
+    fn lost(&self, status: &Value, begun: &[Pod]) -> Result<ClusterError, ClusterError> {
+        let pods = lost_of(begun, self.pods()?);
         let numbers: Vec<String> = pods.iter().map(|pod| pod.index.to_string()).collect();
         let indexes = status["failedIndexes"].as_str();
         let indexes = indexes.map_or_else(|| numbers.join(","), str::to_owned);
@@ -299,6 +298,20 @@ impl<'a> Cluster<'a> {
     }
 }
 
+/// Those that failed, and those that are not there any more.
+fn lost_of(begun: &[Pod], now: Vec<Pod>) -> Vec<Pod> {
+    let is_gone = |pod: &&Pod| now.iter().all(|other| other.name != pod.name);
+    let gone = begun.iter().filter(is_gone).map(|pod| Pod {
+        phase: "gone".to_owned(),
+        why: "somebody deleted it, or its node was drained".to_owned(),
+        ..pod.clone()
+    });
+    let mut lost: Vec<Pod> = gone.collect();
+    lost.extend(now.into_iter().filter(|pod| pod.phase == "Failed"));
+    lost.sort_by_key(|pod| pod.index);
+    lost
+}
+
 fn parsed(text: &str) -> Result<Value, ClusterError> {
     serde_json::from_str(text)
         .map_err(|error| ClusterError::Strange(format!("no JSON came: {error}")))
@@ -360,6 +373,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_pod_that_is_gone_is_lost_by_name() {
+        let pod = |index, phase: &str| Pod {
+            name: format!("load-{index}-x"),
+            index,
+            phase: phase.to_owned(),
+            why: String::new(),
+        };
+        let begun = [pod(0, "Running"), pod(1, "Running"), pod(2, "Running")];
+        let lost = lost_of(&begun, vec![pod(0, "Running"), pod(2, "Failed")]);
+        let lost: Vec<(u32, &str)> = lost
+            .iter()
+            .map(|pod| (pod.index, pod.phase.as_str()))
+            .collect();
+        assert_eq!(lost, [(1, "gone"), (2, "Failed")]);
+    }
 
     #[test]
     fn a_pod_says_why_it_is_not_as_it_should_be() {

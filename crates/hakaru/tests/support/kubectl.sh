@@ -1,6 +1,7 @@
 #!/bin/sh
 # A cluster of one folder, $CLUSTER: what kubectl is asked for by `hakaru load --kubernetes`, with
-# each pod as a process of this machine. $LOSE names the index of a pod that dies in the middle.
+# each pod as a process of this machine. $LOSE names the index of a pod that is killed in the middle,
+# $GONE that of one that is not there any more when it has ended.
 set -u
 cd "$CLUSTER" || exit 1
 while [ $# -gt 0 ]; do
@@ -67,6 +68,7 @@ case "$1 ${2:-}" in
     items=
     for i in $(pods); do
       ended=
+      [ "$i" = "${GONE:-}" ] && [ -f "exit.$i" ] && continue
       [ -f "exit.$i" ] && ended="\"terminated\":{\"exitCode\":$(cat "exit.$i"),\"reason\":\"Error\"}"
       label="\"batch.kubernetes.io/job-completion-index\":\"$i\""
       items="$items${items:+,}{\"metadata\":{\"name\":\"pod-$i\",\"labels\":{$label}},\"status\":{\"phase\":\"$(phase "$i")\",\"containerStatuses\":[{\"state\":{$ended}}]}}"

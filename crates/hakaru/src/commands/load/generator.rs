@@ -98,7 +98,11 @@ fn pod(order: &Path, part: Part, start_at: &StartAt) -> Result<Exit, Failure> {
     settings.plan.start_at = Some(start);
     let measured = measure(&settings, Shift::default(), &stop, &mut |_| {});
     output::data(&measured.map_err(|error| Failure::new(Exit::Failed, error))?);
-    Ok(Exit::Ok)
+    // Whoever deletes a pod or drains its node ends it so: the Job is to see that a part is missing.
+    Ok(match context::raised(&stop) {
+        true => Exit::Interrupted,
+        false => Exit::Ok,
+    })
 }
 
 /// Reads the order and the part; `None` when the near side has gone.

@@ -83,13 +83,13 @@ fn failed(error: &ClusterError) -> Failure {
 /// Creates the Job, starts all pods together, and returns their results.
 fn run(cluster: &Cluster<'_>, parallelism: u32) -> Result<Vec<Given>, ClusterError> {
     cluster.create()?;
-    cluster.wait_ready()?;
+    let begun = cluster.wait_ready()?;
     cluster.start()?;
     output::notice(text!(
         "hakaru: the load is sent from {pods}",
         pods = counted!(u64::from(parallelism), "pod")
     ));
-    cluster.wait_end()?;
+    cluster.wait_end(&begun)?;
     let pods = cluster.pods()?;
     pods.iter().map(|pod| given(cluster, pod)).collect()
 }

@@ -1,0 +1,122 @@
+//! `cargo xtask kubernetes`: `hakaru load --kubernetes` against a real control plane on loopback,
+//! whose nodes run pods as processes (`xtask/kubernetes`).
+//!
+//! What it prints of times is of this machine, on which the pods, the cluster and the server under
+//! load share the cores.
+
+mod checks;
+mod cluster;
+mod document;
+
+use std::path::PathBuf;
+
+use crate::run::{Outcome, cargo, run, target_folder};
+use checks::Bench;
+use cluster::Cluster;
+
+/// What is asked for on the command line.
+struct Options {
+    pods: u32,
+    /// Requests per second of each pod.
+    rate: u32,
+    seconds: u32,
+    nodes: u32,
+    /// A program that was built already.
+    program: Option<PathBuf>,
+    /// Only checks whose name holds this text.
+    only: String,
+    /// Run in the cluster instead of the checks.
+    command: Vec<String>,
+}
+
+pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
+    let options = options(arguments)?;
+    cluster::build()?;
+    let hakaru = match &options.program {
+        Some(program) => program.clone(),
+        None => {
+            run(&mut cargo(&["build", "--quiet", "--package", "hakaru"]))?;
+            target_folder().join("debug/hakaru")
+        }
+    };
+    let cluster = Cluster::start(options.nodes, &cluster::image(&hakaru)?)?;
+    if let [program, words @ ..] = options.command.as_slice() {
+        return run(cluster.command(program, "admin").args(words));
+    }
+    let work = cluster.folder.join("work");
+    std::fs::create_dir(&work)
+        .map_err(|error| format!("cannot make {}: {error}", work.display()))?;
+    let bench = Bench {
+        cluster: &cluster,
+        hakaru: cluster::home().join("image/hakaru"),
+        work,
+        pods: options.pods,
+        rate: options.rate,
+        seconds: options.seconds,
+    };
+    eprintln!(
+        "kubernetes: {} pods of {} requests/s each for {} s, on {} nodes of one machine",
+        options.pods, options.rate, options.seconds, options.nodes
+    );
+    let chosen = checks::ALL.iter();
+    let chosen: Vec<_> = chosen
+        .filter(|(what, _)| what.contains(&options.only))
+        .collect();
+    let mut failed = 0;
+    for (what, check) in &chosen {
+        match check(&bench).and_then(|told| bench.left().map(|()| told)) {
+            Ok(told) => println!("holds  {what}: {told}"),
+            Err(why) => {
+                failed += 1;
+                println!("FAILS  {what}: {why}");
+            }
+        }
+    }
+    match failed {
+        0 => Ok(()),
+        _ => Err(format!("{failed} checks of {} failed", chosen.len())),
+    }
+}
+
+fn options(arguments: &[String]) -> Outcome<Options> {
+    let mut options = Options {
+        pods: 20,
+        rate: 100,
+        seconds: 5,
+        nodes: 4,
+        program: None,
+        only: String::new(),
+        command: Vec::new(),
+    };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
+        let number = |text: &String| {
+            let number = text.parse::<u32>().ok().filter(|number| *number > 0);
+            number.ok_or(format!("{word} takes a number above 0, not {text:?}"))
+        };
+        match word.as_str() {
+            "--pods" => options.pods = number(value()?)?,
+            "--rate" => options.rate = number(value()?)?,
+            "--seconds" => options.seconds = number(value()?)?,
+            "--nodes" => options.nodes = number(value()?)?,
+            "--only" => options.only.clone_from(value()?),
+            "--program" => {
+                let path = PathBuf::from(value()?);
+                options.program = Some(
+                    path.canonicalize()
+                        .map_err(|error| format!("--program {}: {error}", path.display()))?,
+                );
+            }
+            "--" => {
+                options.command = words.cloned().collect();
+                break;
+            }
+            _ => return Err(format!("kubernetes has no option {word:?}")),
+        }
+    }
+    match options.pods {
+        0..2 => Err("--pods: a run that loses a pod needs two of them".to_owned()),
+        _ => Ok(options),
+    }
+}
