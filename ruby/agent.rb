@@ -182,6 +182,8 @@ module HakaruAgent
   # They leave the name of the route in the env.
   FRAMEWORKS = %w[Sinatra ActionDispatch].freeze
 
+  MAIN = Ractor.current
+
   @armed = false
   @hooked = {}
   @codes = 0
@@ -360,7 +362,7 @@ module HakaruAgent
       [
         call && call_module(driver, method, *call),
         memory && call_module(driver, method, PREPARE, "'#{name}'", "0"),
-        memory && prepare_module(method, memory),
+        memory && prepare_module(driver, method, memory),
         work && work_module(driver, method, work)
       ].compact
     end
@@ -416,17 +418,18 @@ module HakaruAgent
         private(method) if driver.private_method_defined?(method)
       end
     end
-    # rubocop:enable Style/DocumentDynamicEvalDefinition
 
-    def prepare_module(method, memory)
-      Module.new do
-        define_method(method) do |*arguments, **options, &block|
-          result = options.empty? ? super(*arguments, &block) : super(*arguments, **options, &block)
-          HakaruAgent.quietly { HakaruAgent.send(memory, self, result, arguments) }
+    # No block makes the method: one with a block's surroundings cannot be called in another Ractor.
+    def prepare_module(driver, method, memory)
+      wrapper(driver, method, <<~RUBY)
+        def #{method}(*arguments, &block)
+          result = super
+          HakaruAgent.quietly { HakaruAgent.#{memory}(self, result, arguments) }
           result
         end
-      end
+      RUBY
     end
+    # rubocop:enable Style/DocumentDynamicEvalDefinition
 
     def remember_on_result(_connection, result, arguments)
       result.instance_variable_set(:@hakaru_sql, arguments[0]) if result && !result.frozen?
@@ -469,6 +472,9 @@ module HakaruAgent
 
     # Where the app's database is, so that its plans can be asked for. Once a process; kept in memory only.
     def tell_database(receiver)
+      # Another Ractor may not write that it has been told.
+      return unless MAIN.equal?(Ractor.current)
+
       url = quietly { DatabaseUrl.of(receiver) }
       return unless url
 

@@ -6,9 +6,12 @@ begin
   require File.join(__dir__, "hakaru_agent.so")
 rescue LoadError => e
   begin
-    path = File.join(ENV.fetch("HAKARU_RING_DIR"), "#{Process.pid}.agent")
-    File.write(path, "loaded: #{RUBY_DESCRIPTION}\ntrouble: the agent does not load: #{e.message.lines.first}\n",
-               mode: "a", perm: 0o600)
+    folder = ENV.fetch("HAKARU_RING_DIR")
+    path = File.join(folder, "#{Process.pid}.agent")
+    text = "loaded: #{RUBY_DESCRIPTION}\ntrouble: the agent does not load: #{e.message.lines.first}\n"
+    # A folder of that name may be another user's by now, with links in it.
+    flags = File::WRONLY | File::APPEND | File::CREAT | File::NOFOLLOW | File::NONBLOCK
+    File.open(path, flags, 0o600) { |file| file.write(text) } if File.owned?(folder)
   rescue SystemCallError, KeyError
     # Nobody asked for the agent, or there is nowhere to say it.
   end

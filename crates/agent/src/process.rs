@@ -196,6 +196,9 @@ pub(crate) fn complain(sentence: &str) {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
     let Some(settings) = settings() else { return };
+    if ring::check_folder(&settings.folder).is_err() {
+        return;
+    }
     let path = settings
         .folder
         .join(format!("{}.agent", std::process::id()));
@@ -203,6 +206,7 @@ pub(crate) fn complain(sentence: &str) {
         .append(true)
         .create(true)
         .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path);
     if let Ok(mut file) = file {
         let _ = writeln!(file, "{}", sentence.replace('\n', " "));

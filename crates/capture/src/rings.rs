@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use recording::{
@@ -19,6 +20,9 @@ use ring::{
 /// All rings of a run.
 pub struct Rings {
     folder: PathBuf,
+    /// The folder that was there at the start. One that another user puts in the place of a removed
+    /// one is not read.
+    identity: Option<(u64, u64)>,
     open: Vec<OpenRing>,
     seen: HashSet<PathBuf>,
     processes: HashMap<u32, Process>,
@@ -94,6 +98,7 @@ impl Rings {
     pub fn new(folder: &Path) -> Rings {
         Rings {
             folder: folder.to_owned(),
+            identity: identity(folder),
             open: Vec::new(),
             seen: HashSet::new(),
             processes: HashMap::new(),
@@ -158,6 +163,9 @@ impl Rings {
     }
 
     fn find_new(&mut self) {
+        if self.identity.is_none() || identity(&self.folder) != self.identity {
+            return;
+        }
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return;
         };
@@ -311,6 +319,12 @@ impl Counted {
             dropped: self.dropped + other.dropped,
         }
     }
+}
+
+/// Device and inode of a folder.
+fn identity(folder: &Path) -> Option<(u64, u64)> {
+    let found = fs::symlink_metadata(folder).ok()?;
+    found.is_dir().then(|| (found.dev(), found.ino()))
 }
 
 fn is_alive(pid: u32) -> bool {

@@ -8,6 +8,7 @@
 //! Start at [`Writer`] and [`Reader`]; what the records say is in [`Record`].
 #![expect(unsafe_code, reason = "maps shared memory")]
 
+mod folder;
 mod layout;
 mod profile;
 mod reader;
@@ -15,6 +16,7 @@ mod record;
 mod request;
 mod writer;
 
+pub use folder::check_folder;
 pub use layout::{CAPACITY_BYTES_MAX, CAPACITY_BYTES_MIN, VERSION};
 pub use profile::{ProfileRecord, ProfileTotals, SampleRecord, Seen, ToldRequest};
 pub use reader::{ReadError, Reader};

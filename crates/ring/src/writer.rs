@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
+use crate::folder::check_folder;
 use crate::layout::{
     CAPACITY_BYTES_MAX, CAPACITY_BYTES_MIN, FRAME_BYTES, HEADER_BYTES, Header, MAGIC, VERSION,
     framed_bytes,
@@ -47,8 +48,9 @@ impl Writer {
     ///
     /// # Errors
     /// Whatever the file system says; `StorageFull` when the folder has no room, which is found out
-    /// here and not by a signal at the first write.
+    /// here and not by a signal at the first write; what [`check_folder`] says of the folder.
     pub fn create(place: &Place) -> io::Result<Writer> {
+        check_folder(&place.folder)?;
         let capacity = place
             .capacity_bytes
             .clamp(CAPACITY_BYTES_MIN, CAPACITY_BYTES_MAX)

@@ -35,7 +35,7 @@ pub(crate) const CHAT: [Library; 3] = [
 /// Further libraries for MariaDB.
 pub(crate) const MARIADB: [Library; 1] = [library("mysql2", "mysql2", "ruby-mysql2")];
 /// What the tests need more than both.
-pub(crate) const TESTS: [Library; 10] = [
+pub(crate) const TESTS: [Library; 11] = [
     library("pg", "pg", "ruby-pg"),
     library("minitest", "minitest", "ruby-minitest"),
     library("rails", "rails", "ruby-rails"),
@@ -45,6 +45,7 @@ pub(crate) const TESTS: [Library; 10] = [
     library("redis", "redis", "ruby-redis"),
     library("unicorn", "unicorn", "unicorn"),
     library("stackprof", "stackprof", "ruby-stackprof"),
+    library("ruby-prof", "ruby-prof", "ruby-prof"),
     library(
         "websocket/driver",
         "websocket-driver",

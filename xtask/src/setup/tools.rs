@@ -1,5 +1,5 @@
 //! Programs for the tests beside Ruby and the database servers: a sufficient one from `PATH`, or
-//! Debian 13's, unpacked into the user's cache folder.
+//! Debian's, unpacked into the user's cache folder.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,6 +15,8 @@ pub(super) struct Tool {
     is_on_machine: fn() -> bool,
     /// Folder of the program, below the cache folder.
     name: &'static str,
+    /// Debian's release.
+    suite: &'static str,
     packages: &'static [&'static str],
     /// Programs to bind, relative to the root.
     programs: &'static [&'static str],
@@ -27,10 +29,11 @@ pub(super) struct Tool {
     pub(super) by_hand: &'static str,
 }
 
-pub(super) const ALL: [Tool; 7] = [
+pub(super) const ALL: [Tool; 8] = [
     Tool {
         is_on_machine: || has("chromium"),
         name: "chromium",
+        suite: "trixie",
         packages: &["chromium", "fonts-dejavu-core"],
         programs: &["usr/lib/chromium/chromium"],
         scripts: &[("chromium", CHROMIUM)],
@@ -40,6 +43,7 @@ pub(super) const ALL: [Tool; 7] = [
     Tool {
         is_on_machine: || has("nginx"),
         name: "nginx",
+        suite: "trixie",
         packages: &["nginx"],
         programs: &["usr/sbin/nginx"],
         scripts: &[("nginx", "#!/bin/sh\nexec '@ROOT@/usr/sbin/nginx' \"$@\"\n")],
@@ -49,6 +53,7 @@ pub(super) const ALL: [Tool; 7] = [
     Tool {
         is_on_machine: || has("ssh") && has("sshd"),
         name: "sshd",
+        suite: "trixie",
         packages: &["openssh-server", "openssh-client"],
         programs: &[
             "usr/sbin/sshd",
@@ -71,6 +76,7 @@ pub(super) const ALL: [Tool; 7] = [
     Tool {
         is_on_machine: || has("valgrind"),
         name: "valgrind",
+        suite: "trixie",
         packages: &["valgrind"],
         programs: &["usr/bin/valgrind.bin"],
         scripts: &[
@@ -83,6 +89,7 @@ pub(super) const ALL: [Tool; 7] = [
     Tool {
         is_on_machine: has_node,
         name: "node",
+        suite: "trixie",
         packages: &["nodejs", "npm"],
         programs: &["usr/bin/node"],
         scripts: &[("node", NODE), ("npm", NPM)],
@@ -92,6 +99,7 @@ pub(super) const ALL: [Tool; 7] = [
     Tool {
         is_on_machine: has_go,
         name: "go",
+        suite: "trixie",
         packages: &["golang-go"],
         programs: &[],
         scripts: &[(
@@ -104,6 +112,7 @@ pub(super) const ALL: [Tool; 7] = [
     Tool {
         is_on_machine: || has("mysqltuner") && has("mariadb-admin"),
         name: "mysqltuner",
+        suite: "trixie",
         packages: &["mysqltuner", "mariadb-client", "perl"],
         programs: &["usr/bin/perl", "usr/bin/mariadb", "usr/bin/mariadb-admin"],
         scripts: &[
@@ -119,6 +128,18 @@ pub(super) const ALL: [Tool; 7] = [
         ],
         holds: "mysqltuner with a client of MariaDB from Debian 13 (20 MB)",
         by_hand: "mysqltuner and mariadb-client",
+    },
+    Tool {
+        // The script is ours, so that no machine has it.
+        is_on_machine: || false,
+        name: "jemalloc",
+        // Each program from `sh` on loads it, so it must be of no newer C library than the machine's.
+        suite: "bookworm",
+        packages: &["libjemalloc2"],
+        programs: &[],
+        scripts: &[("with-jemalloc", WITH_JEMALLOC)],
+        holds: "jemalloc from Debian 12 (10 MB)",
+        by_hand: "libjemalloc2, with a program with-jemalloc that runs its arguments under it",
     },
 ];
 
@@ -166,6 +187,9 @@ exec unshare --mount sh -c 'mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/
     { cat /etc/passwd && echo sshd:x:65533:65534::/run/sshd:/usr/sbin/nologin; } >/run/passwd &&
     mount --bind /run/passwd /etc/passwd && exec "$@"' sshd "$@"
 "#;
+const WITH_JEMALLOC: &str = r#"#!/bin/sh
+LD_PRELOAD='@LIBRARIES@/libjemalloc.so.2' exec "$@"
+"#;
 const NPM: &str = r#"#!/bin/sh
 exec node /usr/share/nodejs/npm/bin/npm-cli.js "$@"
 "#;
@@ -198,7 +222,7 @@ impl Tool {
 
     fn relocated(&self) -> Relocated {
         Relocated {
-            suite: "trixie",
+            suite: self.suite,
             packages: self.packages.to_vec(),
             programs: self.programs.to_vec(),
             folder: cache_folder().join(self.name),

@@ -1,5 +1,9 @@
 //! Apps hostile to an agent: no crash, no changed response, and one record of every request.
 
+mod company;
+mod memory;
+mod places;
+
 use crate::support::Puma;
 
 /// Asks for each path in turn, expects that body, and waits until the agent has told all requests.
@@ -24,7 +28,11 @@ fn answers(puma: &mut Puma, expected: &[(&str, &str)]) {
 }
 
 fn check(app: &str, expected: &[(&str, &str)]) {
-    answers(&mut Puma::start(&["-t", "3:3"], app), expected);
+    check_with(&[], app, expected);
+}
+
+fn check_with(env: &[(&str, &str)], app: &str, expected: &[(&str, &str)]) {
+    answers(&mut Puma::start_with(&["-t", "3:3"], app, env), expected);
 }
 
 #[test]
@@ -219,36 +227,4 @@ end
 "#;
     let expected = r#"[100, "refused"]"#;
     check(app, &[("/a", expected), ("/b", expected)]);
-}
-
-/// `/dev/shm` may be emptied by whoever runs beside: `systemd-logind` does so when a user logs out.
-#[test]
-fn rings_whose_folder_is_missing_leave_the_app_alone() {
-    let app = "run ->(env) { [200, {}, [\"here\"]] }\n";
-    let puma = Puma::start_prepared(&["-t", "2:2"], app, &[], |agent| {
-        std::fs::remove_dir(agent.with_file_name("rings")).expect("it is empty");
-    });
-    for id in 1..5 {
-        assert_eq!(puma.connect().get("/", id), Some((200, "here".to_owned())));
-    }
-}
-
-#[test]
-fn planted_links_and_open_folders_are_refused_for_the_agent() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let precious = folder.path().join("precious");
-    std::fs::write(&precious, "kept").expect("written");
-    let planted = folder.path().join("planted");
-    std::fs::create_dir(&planted).expect("made");
-    std::fs::set_permissions(&planted, PermissionsExt::from_mode(0o700)).expect("closed");
-    symlink(&precious, planted.join("hakaru_agent.so")).expect("linked");
-    assert!(capture::unpack_agent(&planted).is_err());
-    assert_eq!(std::fs::read_to_string(&precious).expect("read"), "kept");
-
-    let open = folder.path().join("open");
-    std::fs::create_dir(&open).expect("made");
-    std::fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).expect("opened");
-    let refused = capture::unpack_agent(&open).expect_err("it is refused");
-    assert!(refused.to_string().contains("other users"), "{refused}");
 }

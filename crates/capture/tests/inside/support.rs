@@ -31,11 +31,26 @@ impl Puma {
     }
 
     pub fn start_with(flags: &[&str], app: &str, env: &[(&str, &str)]) -> Puma {
-        Puma::start_prepared(flags, app, env, |_| {})
+        Puma::start_under(&[], flags, app, env)
+    }
+
+    /// The words of `wrapper` stand before the command, and become it.
+    pub fn start_under(wrapper: &[&str], flags: &[&str], app: &str, env: &[(&str, &str)]) -> Puma {
+        Puma::begin(wrapper, flags, app, env, |_| {})
     }
 
     /// With a look at the folder of the unpacked agent before Puma starts.
     pub fn start_prepared(
+        flags: &[&str],
+        app: &str,
+        env: &[(&str, &str)],
+        prepare: impl FnOnce(&Path),
+    ) -> Puma {
+        Puma::begin(&[], flags, app, env, prepare)
+    }
+
+    fn begin(
+        wrapper: &[&str],
         flags: &[&str],
         app: &str,
         env: &[(&str, &str)],
@@ -48,8 +63,11 @@ impl Puma {
         prepare(&folder.path().join("agent"));
         std::fs::write(folder.path().join("config.ru"), app).expect("config.ru is written");
         let port = free_port();
-        let mut command = Command::new(std::env::var("HAKARU_TEST_PUMA").unwrap_or("puma".into()));
+        let puma = std::env::var("HAKARU_TEST_PUMA").unwrap_or("puma".into());
+        let words = [wrapper, &[&puma]].concat();
+        let mut command = Command::new(words[0]);
         command
+            .args(&words[1..])
             .args(flags)
             .args(["-b", &format!("tcp://127.0.0.1:{port}"), "config.ru"])
             .current_dir(folder.path())
@@ -62,9 +80,9 @@ impl Puma {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit());
-        let mut child = command
-            .spawn()
-            .expect("puma starts; run bin/test, which installs it");
+        let mut child = command.spawn().unwrap_or_else(|error| {
+            panic!("{words:?} does not start ({error}); run bin/test, which unpacks it")
+        });
         let workers = flags
             .iter()
             .position(|flag| *flag == "-w")

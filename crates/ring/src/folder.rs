@@ -1,0 +1,46 @@
+//! Whose folder it is in which rings are made.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Checks that a folder belongs to this process's user and cannot be written by everybody. A folder
+/// in `/dev/shm` may be removed while the app runs, and another user may then put one of the same
+/// name there, with links in it.
+///
+/// # Errors
+/// It is missing, no folder but a link, or somebody else's.
+pub fn check_folder(folder: &Path) -> io::Result<()> {
+    let found = std::fs::symlink_metadata(folder)?;
+    if !found.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    let is_ours = found.uid() == rustix::process::geteuid().as_raw();
+    if is_ours && found.mode() & 0o002 == 0 {
+        return Ok(());
+    }
+    let why = "the folder belongs to another user or can be written by others";
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn only_a_closed_folder_of_our_own_will_do() {
+        let parent = tempfile::tempdir().unwrap();
+        let (folder, link) = (parent.path().join("rings"), parent.path().join("link"));
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
+        symlink(&folder, &link).unwrap();
+        assert!(check_folder(&folder).is_ok());
+        assert!(check_folder(&link).is_err());
+        assert!(check_folder(&parent.path().join("missing")).is_err());
+        fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+        assert!(check_folder(&folder).is_err());
+    }
+}
