@@ -16,6 +16,7 @@ mod foreign;
 mod fresh_debian;
 mod hurl_parity;
 mod kubernetes;
+mod macos;
 mod marked;
 mod picture;
 mod release;
@@ -60,6 +61,7 @@ const USAGE: &str = "usage: cargo xtask TASK
              the tests of the agent on Debian's Rubies and Pumas, and on those of a folder of archives
   foreign-suites [NAME] [--write]
              other projects' own tests, of Debian's sources, with the agent and the sampler inside and without
+  macos-check    the crates that need no Linux must compile for macOS; nothing is run
   hurl-parity [--seed N] [--only TEXT] [--examples N]
              small flows, generated, in real `hurl` (built into target/) and in `hakaru check`: where they differ
   kubernetes [--pods N] [--rate N] [--seconds N] [--nodes N] [--program FILE] [--only TEXT] [-- COMMAND…]
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
         "doctor-roots" => doctor_roots::task(rest),
         "foreign-suites" => foreign::task(rest),
         "rubies" => rubies::task(rest),
+        "macos-check" => macos::task(),
         "hurl-parity" => hurl_parity::task(rest),
         "kubernetes" => kubernetes::task(rest),
         "demo" => demo::task(rest),

@@ -8,7 +8,6 @@ use std::thread;
 use std::time::Duration;
 
 use recording::{Nanos, Timestamp};
-use rustix::thread::gettid;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// Length of a tick in `/proc/<pid>/stat`, fixed in what the kernel shows to programs.
@@ -42,14 +41,23 @@ pub(crate) fn wait_until(then: Timestamp, stop: &AtomicBool) {
 pub(crate) fn thread_cpu() -> Nanos {
     let own = Nanos(nanos(clock_gettime(ClockId::ThreadCPUTime)));
     own + WORKERS.with_borrow_mut(|workers| {
-        look_at_workers(workers);
+        if let Some(name) = workers_name() {
+            look_at_workers(&name, workers);
+        }
         workers.values().copied().sum()
     })
 }
 
+/// Returns the kernel's name of the workers of the calling thread; `None` outside of Linux.
+fn workers_name() -> Option<String> {
+    #[cfg(target_os = "linux")]
+    return Some(format!("iou-wrk-{}", rustix::thread::gettid().as_raw_pid()));
+    #[cfg(not(target_os = "linux"))]
+    return None;
+}
+
 /// Updates the CPU time of the workers: threads of the process, each named after the thread served.
-fn look_at_workers(known: &mut BTreeMap<String, Nanos>) {
-    let name = format!("iou-wrk-{}", gettid().as_raw_pid());
+fn look_at_workers(name: &str, known: &mut BTreeMap<String, Nanos>) {
     let tasks = fs::read_dir("/proc/self/task")
         .into_iter()
         .flatten()
@@ -58,7 +66,7 @@ fn look_at_workers(known: &mut BTreeMap<String, Nanos>) {
         let Ok(stat) = fs::read_to_string(task.path().join("stat")) else {
             continue;
         };
-        if let Some(cpu) = worker_cpu(&stat, &name) {
+        if let Some(cpu) = worker_cpu(&stat, name) {
             known.insert(task.file_name().to_string_lossy().into_owned(), cpu);
         }
     }

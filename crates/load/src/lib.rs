@@ -55,8 +55,10 @@ mod schedule;
 mod search;
 mod stream;
 mod tables;
+#[cfg_attr(not(target_os = "linux"), path = "timer/in_wait.rs")]
 mod timer;
 mod tls;
+#[cfg_attr(not(target_os = "linux"), path = "uring/absent.rs")]
 mod uring;
 mod web_socket;
 mod worker;

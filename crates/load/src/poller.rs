@@ -1,14 +1,12 @@
-//! What a worker waits with: edge-triggered epoll, or io_uring. Both tell of sockets in the same
+//! What a worker waits with: edge-triggered epoll (kqueue on other systems than Linux), or io_uring. Both tell of sockets in the same
 //! words, so that the worker does not know which it is.
 
 use std::fmt;
 use std::io;
-use std::num::NonZeroU64;
 use std::time::Duration;
 
 use mio::{Events, Poll, Token};
 use recording::Timestamp;
-use rustix::thread::set_current_timer_slack;
 
 use crate::LoadError;
 use crate::clock;
@@ -96,6 +94,20 @@ pub(crate) struct Gather {
     pub(crate) micros: u32,
 }
 
+/// By default Linux may be 50 µs late with the end of a wait of this thread.
+#[cfg(target_os = "linux")]
+fn wake_in_time() -> io::Result<()> {
+    Ok(rustix::thread::set_current_timer_slack(
+        std::num::NonZeroU64::new(1),
+    )?)
+}
+
+/// Other systems have no such setting.
+#[cfg(not(target_os = "linux"))]
+fn wake_in_time() -> io::Result<()> {
+    Ok(())
+}
+
 /// Waits for sockets and for instants.
 pub(crate) enum Poller {
     Epoll {
@@ -109,8 +121,7 @@ pub(crate) enum Poller {
 impl Poller {
     /// One for the calling thread.
     pub(crate) fn new(engine: Engine) -> io::Result<Poller> {
-        // By default the kernel may be 50 µs late with the end of a wait.
-        set_current_timer_slack(NonZeroU64::new(1))?;
+        wake_in_time()?;
         if engine == Engine::IoUring {
             return Uring::new().map(Poller::Uring);
         }
@@ -152,7 +163,7 @@ impl Poller {
                 if let Some(gather) = gather {
                     std::thread::sleep(Duration::from_micros(u64::from(gather.micros)));
                 }
-                match poll.poll(events, Some(SLEEP_MAX)) {
+                match poll.poll(events, Some(timer.wait_max(SLEEP_MAX))) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
                     other => other?,
                 }

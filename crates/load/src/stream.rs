@@ -235,6 +235,13 @@ impl Write for Stream {
     }
 }
 
+/// Rust ignores the signal of a closed connection on its own; libraries that use this may not.
+#[cfg(target_os = "linux")]
+const QUIETLY: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
+/// A ring alone is written past.
+#[cfg(not(target_os = "linux"))]
+const QUIETLY: SendFlags = SendFlags::DONTWAIT;
+
 /// Writes past the ring, which would send only after the socket is closed.
 struct Direct<'a>(&'a Socket);
 
@@ -246,8 +253,7 @@ impl Read for Direct<'_> {
 
 impl Write for Direct<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        Ok(rustix::net::send(self.0, bytes, flags)?)
+        Ok(rustix::net::send(self.0, bytes, QUIETLY)?)
     }
 
     fn flush(&mut self) -> io::Result<()> {

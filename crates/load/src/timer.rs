@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
 
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
@@ -24,6 +25,11 @@ impl Timer {
         let fd = timerfd_create(TimerfdClockId::Monotonic, flags)?;
         registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE)?;
         Ok(Timer { fd, armed: None })
+    }
+
+    /// How long the next wait may last. The timer ends it by itself.
+    pub(crate) fn wait_max(&mut self, longest: Duration) -> Duration {
+        longest
     }
 
     /// Wakes at `at`. It is never read: registered edge-triggered, each setting makes one new edge.

@@ -9,6 +9,9 @@
     reason = "no safe interface returns the resources that a single child used"
 )]
 
+#[cfg_attr(not(target_os = "linux"), path = "process/end_asked.rs")]
+mod end;
+
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -16,11 +19,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use end::End;
 
 /// How often the flag that asks to stop is looked at.
 const TICK: Duration = Duration::from_millis(100);
+/// Bytes of one unit of the system's figure of resident memory.
+const RSS_UNIT: u64 = if cfg!(target_os = "macos") { 1 } else { 1024 };
 /// Bytes of the end of the error output that are kept for a message.
 const TAIL: u64 = 4096;
 
@@ -92,7 +98,7 @@ pub fn run(
         wall,
         user: duration(usage.ru_utime),
         system: duration(usage.ru_stime),
-        memory: usage.ru_maxrss as u64 * 1024,
+        memory: usage.ru_maxrss as u64 * RSS_UNIT,
         began_ns,
         status,
     })
@@ -147,7 +153,7 @@ impl Group {
         let pid = self
             .0
             .ok_or_else(|| Failure::Start("no process".to_owned()))?;
-        let descriptor = pidfd_open(pid, PidfdFlags::empty())
+        let end = End::of(pid)
             .map_err(|error| Failure::Start(format!("cannot wait for a process: {error}")))?;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -158,15 +164,9 @@ impl Group {
             if stop.load(Ordering::Relaxed) {
                 return Err(Failure::Interrupted);
             }
-            let timeout = left.min(TICK);
-            let timeout = Timespec {
-                tv_sec: timeout.as_secs() as i64,
-                tv_nsec: i64::from(timeout.subsec_nanos()),
-            };
-            let mut descriptors = [PollFd::new(&descriptor, PollFlags::IN)];
-            match poll(&mut descriptors, Some(&timeout)) {
-                Ok(0) | Err(rustix::io::Errno::INTR) => {}
-                Ok(_) => return Ok(()),
+            match end.came_within(left.min(TICK)) {
+                Ok(false) | Err(rustix::io::Errno::INTR) => {}
+                Ok(true) => return Ok(()),
                 Err(error) => return Err(Failure::Failed(error.to_string())),
             }
         }

@@ -47,6 +47,7 @@ impl Far {
     /// Standard input or output cannot be used.
     pub fn start(shift: Shift) -> io::Result<Far> {
         // Run through a descriptor, the process would be named after its number.
+        #[cfg(target_os = "linux")]
         let _ = rustix::thread::set_name(c"hakaru");
         let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);

@@ -27,7 +27,7 @@ pub(super) fn this_machine() -> Outcome<Machine> {
 }
 
 pub(super) fn build(machine: Machine, debug: bool) -> Outcome<Built> {
-    needs_std(machine)?;
+    needs_std(machine.target)?;
     let tools = target_folder().join("release-tools");
     let compiler = machine.compiler(&tools)?;
     let profile = if debug { "dev" } else { "release" };
@@ -54,13 +54,12 @@ pub(super) fn build(machine: Machine, debug: bool) -> Outcome<Built> {
 }
 
 /// Says what to do where Rust's own library for the machine is not there.
-fn needs_std(machine: Machine) -> Outcome<()> {
-    let place = ["--print", "target-libdir", "--target", machine.target];
+pub(crate) fn needs_std(target: &str) -> Outcome<()> {
+    let place = ["--print", "target-libdir", "--target", target];
     let folder = capture(Command::new("rustc").args(place).current_dir(root()))?;
     if Path::new(folder.trim()).is_dir() {
         return Ok(());
     }
-    let target = machine.target;
     Err(format!(
         "Rust's standard library for {target} is not here: `rustup target add {target}` fetches it"
     ))

@@ -15,6 +15,8 @@ mod elf;
 mod pack;
 mod sbom;
 
+pub(crate) use build::needs_std;
+
 use std::path::PathBuf;
 
 use crate::run::{Outcome, target_folder};
