@@ -20,8 +20,7 @@ use ring::{
 /// All rings of a run.
 pub struct Rings {
     folder: PathBuf,
-    /// The folder that was there at the start. One that another user puts in the place of a removed
-    /// one is not read.
+    /// The folder there at the start. Another one in its place, by whomever, is not read.
     identity: Option<(u64, u64)>,
     open: Vec<OpenRing>,
     seen: HashSet<PathBuf>,

@@ -1,5 +1,5 @@
-//! What a worker waits with: edge-triggered epoll (kqueue on other systems than Linux), or io_uring. Both tell of sockets in the same
-//! words, so that the worker does not know which it is.
+//! What a worker waits with: edge-triggered epoll (kqueue outside of Linux), or io_uring. Both tell
+//! of sockets in the same words, so that the worker does not know which.
 
 use std::fmt;
 use std::io;
@@ -94,7 +94,7 @@ pub(crate) struct Gather {
     pub(crate) micros: u32,
 }
 
-/// By default Linux may be 50 µs late with the end of a wait of this thread.
+/// Ends waits of the thread in time; Linux may be 50 µs late by default.
 #[cfg(target_os = "linux")]
 fn wake_in_time() -> io::Result<()> {
     Ok(rustix::thread::set_current_timer_slack(
@@ -102,7 +102,7 @@ fn wake_in_time() -> io::Result<()> {
     )?)
 }
 
-/// Other systems have no such setting.
+/// Does nothing: outside of Linux there is no such setting.
 #[cfg(not(target_os = "linux"))]
 fn wake_in_time() -> io::Result<()> {
     Ok(())

@@ -235,10 +235,10 @@ impl Write for Stream {
     }
 }
 
-/// Rust ignores the signal of a closed connection on its own; libraries that use this may not.
+/// No waiting, and no signal for a closed connection.
 #[cfg(target_os = "linux")]
 const QUIETLY: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
-/// A ring alone is written past.
+/// No waiting. Rust's runtime ignores the signal for a closed connection.
 #[cfg(not(target_os = "linux"))]
 const QUIETLY: SendFlags = SendFlags::DONTWAIT;
 

@@ -27,7 +27,7 @@ impl Timer {
         Ok(Timer { fd, armed: None })
     }
 
-    /// How long the next wait may last. The timer ends it by itself.
+    /// Returns the longest duration of the next wait. The timer ends the wait by itself.
     pub(crate) fn wait_max(&mut self, longest: Duration) -> Duration {
         longest
     }

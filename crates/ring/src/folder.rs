@@ -1,15 +1,15 @@
-//! Whose folder it is in which rings are made.
+//! The owner of a folder of rings.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Checks that a folder belongs to this process's user and cannot be written by everybody. A folder
+/// Refuses a folder of another user or writable by everybody. A folder
 /// in `/dev/shm` may be removed while the app runs, and another user may then put one of the same
 /// name there, with links in it.
 ///
 /// # Errors
-/// It is missing, no folder but a link, or somebody else's.
+/// The folder is missing, a link, or somebody else's.
 pub fn check_folder(folder: &Path) -> io::Result<()> {
     let found = std::fs::symlink_metadata(folder)?;
     if !found.is_dir() {

@@ -133,7 +133,7 @@ pub(super) const ALL: [Tool; 8] = [
         // The script is ours, so that no machine has it.
         is_on_machine: || false,
         name: "jemalloc",
-        // Each program from `sh` on loads it, so it must be of no newer C library than the machine's.
+        // Each program from `sh` on loads it: it must ask for no newer C library.
         suite: "bookworm",
         packages: &["libjemalloc2"],
         programs: &[],

@@ -34,7 +34,7 @@ impl Puma {
         Puma::start_under(&[], flags, app, env)
     }
 
-    /// The words of `wrapper` stand before the command, and become it.
+    /// Starts Puma behind the words of `wrapper`, which must become the command.
     pub fn start_under(wrapper: &[&str], flags: &[&str], app: &str, env: &[(&str, &str)]) -> Puma {
         Puma::begin(wrapper, flags, app, env, |_| {})
     }

@@ -1,4 +1,4 @@
-//! A wake-up at an instant where the system's own wait is precise: kqueue takes nanoseconds.
+//! A wake-up at an instant by the system's own wait: kqueue takes nanoseconds.
 
 use std::io;
 use std::time::Duration;
@@ -25,7 +25,7 @@ impl Timer {
         Ok(())
     }
 
-    /// How long the next wait may last, which is `longest` at most.
+    /// Returns the longest duration of the next wait, `longest` at most.
     pub(crate) fn wait_max(&mut self, longest: Duration) -> Duration {
         let left = self.at.take().map(|at| at.since(clock::now()).0);
         left.map_or(longest, Duration::from_nanos).min(longest)

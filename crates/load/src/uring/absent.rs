@@ -1,4 +1,4 @@
-//! io_uring where there is none: on other systems than Linux. Nothing of this can be made.
+//! io_uring outside of Linux: nothing can be made.
 
 use std::io;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The end of a process on systems that are not Linux: asked for, again and again.
+//! The end of a process outside of Linux: asked for, again and again.
 
 use std::time::{Duration, Instant};
 

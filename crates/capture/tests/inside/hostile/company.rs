@@ -29,7 +29,7 @@ end
     );
 }
 
-/// Its signals and jobs at safe points are of the same kinds as the sampler's.
+/// Signals and jobs at safe points are stackprof's means and the sampler's.
 #[test]
 fn stackprof_profiles_in_each_of_its_modes() {
     let app = r#"
@@ -61,7 +61,7 @@ end
     check_with(&SAMPLED, app, &expected);
 }
 
-/// The cluster forks with threads that have allocated, which is where allocators differ.
+/// The cluster forks after threads have allocated: there allocators differ.
 #[test]
 fn an_app_on_jemalloc_answers_as_on_the_c_librarys_allocator() {
     let app = r#"
@@ -95,8 +95,8 @@ end
     }
 }
 
-/// What the agent puts before methods runs in other Ractors too, where no state of the main one may
-/// be touched. Threads are not begun in them: Ruby 3.3.8 stands still there without the agent too.
+/// Methods before which the agent stands run in other Ractors too, which may touch no state of the
+/// main one. Threads are not begun there: Ruby 3.3.8 stands still then without the agent too.
 #[test]
 fn ractors_use_what_is_watched_as_without_us() {
     let app = r#"

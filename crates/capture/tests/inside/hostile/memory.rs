@@ -6,13 +6,12 @@ use std::net::TcpStream;
 use crate::support::{PATIENCE, Puma};
 
 const REQUESTS: u64 = 200_000;
-/// Requests that are sent in one piece.
+/// Requests sent in one piece.
 const BATCH: u64 = 400;
 /// How often memory is looked at.
 const LOOKS: u64 = 10;
 
-/// Every tenth request has a statement that was never seen before, so that what the agent remembers
-/// of statements fills up.
+/// Every tenth request has a new statement, so the agent's memory of statements fills up.
 const APP: &str = r#"
 require "json"
 require "sqlite3"
@@ -30,7 +29,7 @@ run ->(env) do
 end
 "#;
 
-/// A client that sends many requests before it reads their answers.
+/// A client with many requests under way on one connection.
 struct Pipeline {
     reader: BufReader<TcpStream>,
 }

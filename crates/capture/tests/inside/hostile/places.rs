@@ -1,4 +1,4 @@
-//! Folders that are missing, full, vanish, cannot be written, or hold what others have put there.
+//! Folders missing, full, vanishing, not writable, or with files of others in them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, lchown, symlink};
@@ -57,8 +57,7 @@ end
     check_with(&env, app, &[("/a", "refused"), ("/b", "refused")]);
 }
 
-/// A request waits until as many are inside as threads are to be busy, so that threads which had no
-/// request before each get one, and want a ring.
+/// Requests wait for each other inside, so four threads get one each, and each wants a ring.
 const MEETING: &str = r#"
 require "fileutils"
 LOCK, MET = Mutex.new, ConditionVariable.new
@@ -89,7 +88,7 @@ run ->(env) do
 end
 "#;
 
-/// Sends four requests at once that wait for each other.
+/// Sends four requests at once, which wait for each other.
 fn meet(port: u16, first: u64) {
     let start = Barrier::new(4);
     std::thread::scope(|scope| {
@@ -104,8 +103,8 @@ fn meet(port: u16, first: u64) {
     });
 }
 
-/// The words before a command that give it a mount namespace, where this user may have one: as
-/// root, and as anybody else.
+/// Returns the words before a command for a mount namespace, where the user may have
+/// one: as root, and as anybody else.
 fn namespace() -> Option<&'static [&'static str]> {
     const WORDS: [&[&str]; 2] = [
         &["unshare", "--mount"],
@@ -123,7 +122,7 @@ fn namespace() -> Option<&'static [&'static str]> {
     WORDS.iter().find(can_mount).copied()
 }
 
-/// Puma with room for so many KiB of rings, which are in memory of its own.
+/// Starts Puma with so many KiB of private memory for rings.
 fn with_small_memory(namespace: &[&str], kib: u32) -> Puma {
     let mount =
         format!("mount -t tmpfs -o mode=700,size={kib}k tmpfs \"$HAKARU_RING_DIR\" && exec \"$@\"");
@@ -173,8 +172,7 @@ fn memory_that_fills_up_or_vanishes_in_the_middle_leaves_the_app_alone() {
     assert_eq!(puma.connect().get("/", 9), Some((200, "[42]".to_owned())));
 }
 
-/// Another user may make a folder of a removed one's name in `/dev/shm`, with links to files that
-/// our user may write.
+/// Another user may make a folder of a removed one's name in `/dev/shm`, with links to our files.
 #[test]
 fn a_folder_of_another_user_in_the_place_of_ours_is_not_written_to() {
     let mut puma = Puma::start(&["-t", "5:5"], MEETING);
