@@ -11,6 +11,7 @@
 //! queries and bodies token by token: only the server knows how those are stored
 //! ([`Schema::adopt`]). Routines are compared by their bodies, sequences by their names.
 
+mod conversion;
 mod cursor;
 mod diff;
 mod dormant;

@@ -113,12 +113,14 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
 /// # Errors
 /// [`Exit::Failed`] when a file cannot be written.
 pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
-    clap_mangen::generate_to(Cli::command(), &args.folder)
+    std::fs::create_dir_all(&args.folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.folder))
         .map(|()| Exit::Ok)
         .map_err(|error| {
             let folder = args.folder.display();
-            let why =
-                format!("cannot write man pages into {folder}: {error}; give an existing folder");
+            let why = format!(
+                "cannot write man pages into {folder}: {error}; name a folder that can be written"
+            );
             Failure::new(Exit::Failed, why)
         })
 }

@@ -2,8 +2,8 @@
 //! else.
 
 use crate::Hazard;
+use crate::mysql::conversion;
 use crate::mysql::diff::{ColumnStep, Place, TableDiff};
-use crate::mysql::hazards;
 use crate::mysql::model::{Column, Index, Name};
 
 /// What stands in one statement.
@@ -211,12 +211,12 @@ pub(super) fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool
 
 /// Whether a column's change may be held back, for losses or for blocking others.
 fn waits(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool {
-    let is_copied = || hazards::is_copied(&from.norm, &to.norm);
+    let is_copied = || conversion::is_copied(&from.norm, &to.norm);
     is_lossy(from, to) || (diff.parts_copies && is_copied())
 }
 
 fn is_lossy(from: &Column, to: &Column) -> bool {
     from.norm.generated.is_none()
         && !from.norm.is_same_type(&to.norm)
-        && hazards::loss(&from.norm, &to.norm).is_some()
+        && conversion::loss(&from.norm, &to.norm).is_some()
 }
