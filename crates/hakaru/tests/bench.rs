@@ -480,6 +480,33 @@ fn ctrl_c_keeps_what_was_measured() {
 }
 
 #[test]
+fn ctrl_c_before_any_figure_says_so_of_every_row() {
+    let folder = folder(&[]);
+    let scripts = ["a", "b"].map(|name| format!("{name}=File.write('began', ''); sleep"));
+    let child = Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        .args(["bench", "--script", &scripts[0], "--script", &scripts[1]])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("hakaru runs");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !folder.path().join("began").exists() {
+        assert!(std::time::Instant::now() < deadline, "no script began");
+        std::thread::yield_now();
+    }
+    let pid = i32::try_from(child.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+        .expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    let output = child.wait_with_output().expect("it ends");
+    let page = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(130), "{page}");
+    let rows = page.matches("not measured before the end").count();
+    assert_eq!(rows, 2, "{page}");
+}
+
+#[test]
 fn the_page_is_one_file_in_both_languages() {
     let folder = folder(&[("app.yml", TEN)]);
     let output = run(

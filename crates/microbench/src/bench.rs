@@ -197,6 +197,9 @@ pub fn run(jobs: &[Job], contenders: &[Contender], how: How, subject: &mut dyn S
     }
     contest.end();
     for (index, row) in rows.iter_mut().enumerate() {
+        for cell in row.cells.iter_mut().filter(|cell| cell.samples.is_empty()) {
+            cell.missing.get_or_insert(Missing::Interrupted);
+        }
         row.pairs = contest.pairs(index).to_vec();
         row.blocks = contest.blocks_of(index);
     }

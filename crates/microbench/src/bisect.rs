@@ -133,7 +133,8 @@ impl Search {
             let pair = pairs.iter().find(|pair| (pair.a, pair.b) == (a, b))?;
             let difference = Difference {
                 log: pair.ratio?.ln(),
-                error: pair.error?,
+                // Too few blocks tell nothing.
+                error: pair.error.unwrap_or(f64::INFINITY),
             };
             Some((difference, pair.verdict))
         };
@@ -391,6 +392,19 @@ mod tests {
             search.take(Step::Ends(times), &pairs);
         }
         assert_eq!((search.next(), search.end()), (None, End::Alike));
+    }
+
+    #[test]
+    fn steps_of_too_few_blocks_tell_nothing() {
+        let mut search = Search::new(9);
+        search.take(Step::Ends(1), &pairs(&[0.0, 0.03], 0.002));
+        let mut few = pairs(&[0.0, 0.0, 0.03], 0.002);
+        few.iter_mut().for_each(|pair| pair.error = None);
+        assert_eq!(search.take(Step::Middle(4), &few), Some(Side::Unclear));
+        assert_eq!(
+            (search.end(), search.ratio()),
+            (End::Within(0, 8), 0.03_f64.exp())
+        );
     }
 
     #[test]

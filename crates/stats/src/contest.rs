@@ -60,7 +60,7 @@ pub struct Pair {
     pub b: usize,
     /// b/a: geometric mean over the blocks; `None` when one of the two has failed.
     pub ratio: Option<f64>,
-    /// Standard error of the ratio's logarithm; `None` with fewer than two blocks.
+    /// Standard error of the ratio's logarithm; `None` with too few blocks.
     pub error: Option<f64>,
     /// Confidence interval of the ratio; `None` with too few blocks.
     pub interval: Option<Interval>,
@@ -293,9 +293,13 @@ impl Contest {
     }
 }
 
-/// Standard error of the mean; `None` for fewer than two values.
+/// Standard error of the mean; `None` for too few values. Few tell their own spread badly: the
+/// error is widened to the standard deviation of Student's t.
 fn error(values: &[f64]) -> Option<f64> {
-    (values.len() > 1).then(|| Moments::of(values.iter().copied()).error)
+    let count = values.len() as f64;
+    let student = ((count - 1.0) / (count - 3.0)).sqrt();
+    let is_known = values.len() >= BLOCKS_MIN;
+    is_known.then(|| Moments::of(values.iter().copied()).error * student)
 }
 
 fn intervals(columns: &[Vec<f64>], alpha: f64) -> Option<Vec<Interval>> {
