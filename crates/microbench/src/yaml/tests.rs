@@ -77,6 +77,22 @@ fn a_program_prints_its_own_figure() {
 }
 
 #[test]
+fn numbers_of_turns_are_read_as_ruby_writes_them() {
+    let counts = |text: &str| -> Vec<Option<u64>> {
+        let jobs = suite(text).jobs;
+        jobs.iter().map(|job| script(job).loop_count).collect()
+    };
+    assert_eq!(
+        counts("benchmark: x\nloop_count: 20_000_000\n"),
+        [Some(20_000_000)]
+    );
+    assert_eq!(counts("benchmark: x\nloop_count: 30\n"), [Some(30)]);
+    assert_eq!(counts("benchmark: x\nloop_count:\n"), [None]);
+    let item = "benchmark:\n  - script: x\n    loop_count: 1_000\n  - script: y\n";
+    assert_eq!(counts(item), [Some(1000), None]);
+}
+
+#[test]
 fn what_is_wrong_is_shown_in_its_line() {
     let check = |text: &str, expected: &str| {
         let error = read(Path::new("app.yml"), text)
@@ -106,7 +122,7 @@ fn what_is_wrong_is_shown_in_its_line() {
     );
     check(
         "benchmark: x\nloop_count: many\n",
-        "app.yml:2:13: loop_count: invalid type: string \"many\", expected a whole number (docs/bench.md lists the keys)\n  2 | loop_count: many\n    |             ^",
+        "app.yml:2:13: loop_count: invalid value: string \"many\", expected a whole number (docs/bench.md lists the keys)\n  2 | loop_count: many\n    |             ^",
     );
     for bad in [
         "prelude: x\n",

@@ -13,6 +13,7 @@ pub(super) struct ScriptFile {
     _type: Option<String>,
     pub(super) prelude: Option<String>,
     pub(super) teardown: Option<String>,
+    #[serde(default, deserialize_with = "turns")]
     pub(super) loop_count: Option<u64>,
     #[serde(rename = "required_ruby_version")]
     pub(super) ruby_min: Option<String>,
@@ -28,6 +29,7 @@ pub(super) struct ScriptEntry {
     pub(super) script: String,
     pub(super) prelude: Option<String>,
     pub(super) teardown: Option<String>,
+    #[serde(default, deserialize_with = "turns")]
     pub(super) loop_count: Option<u64>,
     #[serde(rename = "required_ruby_version")]
     pub(super) ruby_min: Option<String>,
@@ -103,6 +105,39 @@ fn yes() -> bool {
 
 fn slower() -> String {
     "slower".to_owned()
+}
+
+/// A whole number, whose digits may be divided by `_` as in YAML 1.1, which Ruby reads.
+fn turns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    deserializer.deserialize_any(TurnsVisitor)
+}
+
+struct TurnsVisitor;
+
+impl Visitor<'_> for TurnsVisitor {
+    type Value = Option<u64>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("a whole number")
+    }
+
+    fn visit_u64<E>(self, turns: u64) -> Result<Option<u64>, E> {
+        Ok(Some(turns))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Option<u64>, E> {
+        let is_number = text.starts_with(|first: char| first.is_ascii_digit());
+        let turns = is_number.then(|| text.replace('_', "").parse().ok());
+        let unexpected = serde::de::Unexpected::Str(text);
+        let turns = turns.flatten();
+        turns
+            .map(Some)
+            .ok_or_else(|| E::invalid_value(unexpected, &self))
+    }
+
+    fn visit_unit<E>(self) -> Result<Option<u64>, E> {
+        Ok(None)
+    }
 }
 
 /// `benchmark`: a script, scripts by name, or a list of scripts and entries.
