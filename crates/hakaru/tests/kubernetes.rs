@@ -192,19 +192,23 @@ fn a_pod_that_is_deleted_fails_the_run_by_name_and_at_once() {
 }
 
 #[test]
-fn an_interrupted_load_leaves_nothing() {
+fn an_interrupted_load_shows_what_was_measured_and_leaves_nothing() {
     let cluster = Cluster::new();
-    let url = format!("http://{}/", serve("200 OK"));
+    let (address, requested) = serve_telling();
+    let url = format!("http://{address}/");
+    let flags = ["--rate", "100", "-d", "10m", "--parallelism", "2", "--json"];
     let child = cluster
-        .load(&[&url, "--rate", "100", "-d", "10m", "--parallelism", "2"])
+        .load(&[&[url.as_str()], flags.as_slice()].concat())
         .spawn()
         .expect("hakaru runs");
-    while !cluster.cluster().join("go").exists() {
-        thread::yield_now();
-    }
+    requested.recv().expect("a request");
     kill_process(Pid::from_child(&child), Signal::INT).expect("interrupted");
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(document["stopped"], true);
+    assert_eq!(document["generators"].as_array().map(Vec::len), Some(2));
+    assert!(document["requests"].as_u64() > Some(0), "{document}");
     cluster.assert_nothing_is_left();
 }
 

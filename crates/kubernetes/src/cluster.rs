@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::kubectl::Kubectl;
 use crate::manifests::{Manifests, RUN_LABEL};
+use crate::watch::{GO, STOP};
 
 /// Interval of reading the Job's state.
 const LOOK: Duration = Duration::from_millis(300);
@@ -64,7 +65,7 @@ pub enum ClusterError {
     },
     /// Pods failed or are gone while the load ran.
     Lost {
-        /// Pods that failed or are gone.
+        /// Failed pods and missing pods.
         pods: Vec<Pod>,
         /// Indexes of all failed pods in the notation of Kubernetes, such as `1,4-6`.
         indexes: String,
@@ -179,15 +180,31 @@ impl<'a> Cluster<'a> {
     /// # Errors
     /// The cluster refuses it.
     pub fn start(&self) -> Result<(), ClusterError> {
-        self.patch("configmap", r#"{"data":{"go":"1"}}"#)
+        self.sign(GO)
     }
 
-    /// Waits until the Job is complete, or one of the pods `begun` is lost.
+    /// Ends the load of all pods early; each still gives a result.
+    ///
+    /// # Errors
+    /// The cluster refuses it.
+    pub fn call_off(&self) -> Result<(), ClusterError> {
+        self.sign(STOP)
+    }
+
+    fn sign(&self, sign: &str) -> Result<(), ClusterError> {
+        self.patch(
+            "configmap",
+            &serde_json::json!({ "data": { sign: "1" } }).to_string(),
+        )
+    }
+
+    /// Waits until the Job is complete, or one of the pods `begun` is lost. `load` is the rest of
+    /// the load itself.
     ///
     /// # Errors
     /// A pod was lost, the Job is not over in time, or it was called off.
-    pub fn wait_end(&self, begun: &[Pod]) -> Result<(), ClusterError> {
-        let deadline = Instant::now() + Duration::from_secs(self.manifests.seconds) + END_MAX;
+    pub fn wait_end(&self, begun: &[Pod], load: Duration) -> Result<(), ClusterError> {
+        let deadline = Instant::now() + load + END_MAX;
         loop {
             let status = self.job_status()?;
             if condition(&status, "Complete") {
@@ -298,7 +315,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Those that failed, and those that are not there any more.
+/// Returns failed pods and missing pods, by index.
 fn lost_of(begun: &[Pod], now: Vec<Pod>) -> Vec<Pod> {
     let is_gone = |pod: &&Pod| now.iter().all(|other| other.name != pod.name);
     let gone = begun.iter().filter(is_gone).map(|pod| Pod {

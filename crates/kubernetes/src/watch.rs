@@ -17,6 +17,10 @@ use serde_json::Value;
 
 /// Folder of a pod's service account.
 pub const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+/// Key of the ConfigMap for the start of all generators.
+pub const GO: &str = "go";
+/// Key of the ConfigMap for the early end of all generators, each with a result.
+pub const STOP: &str = "stop";
 /// Longest wait in a read, after which the stop flag is checked.
 const LOOK: Duration = Duration::from_millis(100);
 const CONNECT_MAX: Duration = Duration::from_secs(10);
@@ -86,11 +90,16 @@ impl Api {
         })
     }
 
-    /// Watches a ConfigMap until the data has the key `go`.
+    /// Watches a ConfigMap until the data has the key `sign`.
     ///
     /// # Errors
     /// The server cannot be reached, or refuses.
-    pub fn watch(&self, name: &str, stopped: &dyn Fn() -> bool) -> Result<Watched, WatchError> {
+    pub fn watch(
+        &self,
+        name: &str,
+        sign: &str,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Watched, WatchError> {
         let failed = |what: &str, error: io::Error| {
             WatchError(format!("{what} {}:{}: {error}", self.host, self.port))
         };
@@ -121,7 +130,7 @@ impl Api {
                 }
                 Err(error) => return Err(failed("cannot read from", error)),
             }
-            if lines.take()?.iter().any(|event| is_go(event)) {
+            if lines.take()?.iter().any(|event| has_sign(event, sign)) {
                 return Ok(Watched::Go);
             }
         }
@@ -174,9 +183,9 @@ fn tls(authorities: &str) -> Result<Arc<ClientConfig>, WatchError> {
 }
 
 /// Whether the event shows a ConfigMap with the sign.
-fn is_go(event: &str) -> bool {
+fn has_sign(event: &str, sign: &str) -> bool {
     let event: Value = serde_json::from_str(event).unwrap_or_default();
-    event["object"]["data"]["go"].is_string() && event["type"] != "DELETED"
+    event["object"]["data"][sign].is_string() && event["type"] != "DELETED"
 }
 
 /// A response in pieces: the head once, then the lines.
@@ -249,7 +258,7 @@ mod tests {
                 lines.feed(piece.as_bytes()).expect("it is short");
                 events.extend(lines.take().expect("an answer"));
             }
-            let signs: Vec<bool> = events.iter().map(|event| is_go(event)).collect();
+            let signs: Vec<bool> = events.iter().map(|event| has_sign(event, GO)).collect();
             assert_eq!(signs, [false, true], "cut at {cut}");
         }
     }
@@ -268,7 +277,10 @@ mod tests {
 
     #[test]
     fn a_config_map_that_was_deleted_is_no_sign() {
-        assert!(!is_go(r#"{"type":"DELETED","object":{"data":{"go":"1"}}}"#));
-        assert!(!is_go("not JSON"));
+        assert!(!has_sign(
+            r#"{"type":"DELETED","object":{"data":{"go":"1"}}}"#,
+            GO
+        ));
+        assert!(!has_sign("not JSON", GO));
     }
 }

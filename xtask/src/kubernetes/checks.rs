@@ -9,14 +9,14 @@ use super::cluster::{Cluster, NAMESPACE};
 use super::document::{number, numbers, quoted};
 use crate::run::{Outcome, capture};
 
-/// What a run makes, beside what it makes of that.
+/// Kinds of the objects of a run.
 const KINDS: &str = "job,secret,configmap,serviceaccount,role,rolebinding,pod";
 /// Latencies are kept in three digits.
 const DIGIT: f64 = 1e-3;
-/// The generator that is lost.
+/// Index of the lost generator.
 const LOST: u32 = 1;
 
-/// A cluster, and the load that it is to send.
+/// A cluster, and the load to send from there.
 pub(super) struct Bench<'a> {
     pub(super) cluster: &'a Cluster,
     pub(super) hakaru: PathBuf,
@@ -38,7 +38,7 @@ pub(super) const ALL: [(&str, Check); 6] = [
     ("a pod that is deleted fails the run by name", deleted),
     ("Ctrl-C before the start leaves nothing", early),
     (
-        "Ctrl-C leaves nothing, and pods may watch one ConfigMap",
+        "Ctrl-C shows what was measured; pods may watch one ConfigMap",
         interrupted,
     ),
 ];
@@ -85,7 +85,8 @@ impl Bench<'_> {
         }
     }
 
-    /// Starts a load without an end, and returns it when its pods have the sign to start.
+    /// Starts a load without an end, and returns the running load once the pods have the sign to
+    /// start.
     fn begun(&self) -> Outcome<Running> {
         let mut child = start(&mut self.load(3_600))?;
         let mut errors = BufReader::new(child.stderr.take().ok_or("no standard error")?);
@@ -99,7 +100,7 @@ impl Bench<'_> {
         Ok(Running { child, errors })
     }
 
-    /// The name of the pod with the generator that is to be lost.
+    /// Returns the name of the pod with the generator to lose.
     fn victim(&self) -> Outcome<String> {
         let label = format!("hakaru/run,batch.kubernetes.io/job-completion-index={LOST}");
         let name = "jsonpath={.items[0].metadata.name}";
@@ -121,7 +122,7 @@ struct Running {
 }
 
 impl Running {
-    /// Exit code and all that it says from now on, on both outputs.
+    /// Returns the exit code and the rest of both outputs.
     fn end(mut self) -> Outcome<(Option<i32>, String)> {
         let mut said = String::new();
         let _ = self.errors.read_to_string(&mut said);
@@ -203,7 +204,7 @@ fn same_sum(sum: &str, requests: u64, figure: &dyn Fn(&[&str]) -> Outcome<f64>) 
     Ok(())
 }
 
-/// Standard output of a program that ended as it should.
+/// Returns the standard output of a program that ended with the expected code.
 fn told(output: &Output, code: i32) -> Outcome<String> {
     match output.status.code() == Some(code) {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -341,8 +342,9 @@ fn interrupted(bench: &Bench<'_>) -> Outcome<String> {
         .and_then(|name| rights(bench, &name));
     interrupt(&running.child)?;
     let (code, said) = running.end()?;
-    match code {
-        Some(130) => Ok(format!("exit code 130; {}", rights?)),
+    let is_shown = said.contains("requests/s") && said.contains("began after");
+    match (code, is_shown) {
+        (Some(130), true) => Ok(format!("exit code 130; {}", rights?)),
         _ => Err(format!("exit code {code:?}: {said}")),
     }
 }

@@ -15,16 +15,16 @@ pub(super) const NAMESPACE: &str = "perf";
 /// A user who may do no more than a load from Kubernetes needs, and that user's namespace.
 const USER: &str = include_str!("../../kubernetes/user.yaml");
 
-/// A running cluster; dropping it ends it.
+/// A running cluster, ended by a drop.
 pub(super) struct Cluster {
     keeper: Child,
-    /// Its files.
+    /// Folder of the cluster's files.
     pub(super) folder: PathBuf,
-    /// A server that pods may load.
+    /// A server for pods to load.
     pub(super) url: String,
 }
 
-/// Where everything built for it lies.
+/// Returns the folder of everything built for the task.
 pub(super) fn home() -> PathBuf {
     target_folder().join("kubernetes")
 }
@@ -33,7 +33,7 @@ fn program() -> PathBuf {
     home().join("kubernetes")
 }
 
-/// Builds the program that holds all parts of a cluster. The first time takes minutes.
+/// Builds the program with all parts of a cluster. The first time takes minutes.
 pub(super) fn build() -> Outcome<()> {
     let go = find_program("go").ok_or(
         "there is no `go` in PATH; the control plane is built from Go modules: install Go 1.24 or later",
@@ -60,7 +60,7 @@ pub(super) fn build() -> Outcome<()> {
     Ok(())
 }
 
-/// Makes the folder that stands for the image: the program alone.
+/// Makes the folder used as the image: the program alone.
 pub(super) fn image(hakaru: &Path) -> Outcome<PathBuf> {
     let folder = home().join("image");
     let copy = folder.join("hakaru");
@@ -79,7 +79,7 @@ pub(super) fn image(hakaru: &Path) -> Outcome<PathBuf> {
 }
 
 impl Cluster {
-    /// Starts it, with pods that find the programs of `image`, and makes the user.
+    /// Starts a cluster with pods that have the programs of `image`, and makes the user.
     pub(super) fn start(nodes: u32, image: &Path) -> Outcome<Cluster> {
         let mut command = Command::new(program());
         command
@@ -111,7 +111,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// A command that finds `kubectl`, logged in as `user`: `admin`, who may do all, or `user`.
+    /// Returns a command with `kubectl` on the path, logged in as `user`: `admin`, who may do all, or `user`.
     pub(super) fn command(&self, program: impl AsRef<std::ffi::OsStr>, user: &str) -> Command {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut command = Command::new(program);
@@ -147,7 +147,7 @@ impl Cluster {
         }
     }
 
-    /// How many requests its server has answered.
+    /// Returns the number of requests answered by the server.
     pub(super) fn served(&self) -> Outcome<u64> {
         let failed = |error: std::io::Error| format!("cannot ask {}: {error}", self.url);
         let address = self.url.trim_start_matches("http://").trim_end_matches('/');

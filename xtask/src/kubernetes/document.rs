@@ -1,4 +1,4 @@
-//! Single figures of texts whose form is known: the JSON of `hakaru load`, and lines of a word and a
+//! Single figures of texts in a known form: the JSON of `hakaru load`, and lines of a word and a
 //! number.
 
 /// The number behind the last of these words, each looked for behind the one before.
@@ -12,7 +12,7 @@ pub(super) fn number(text: &str, words: &[&str]) -> Option<f64> {
     rest[..end.unwrap_or(rest.len())].parse().ok()
 }
 
-/// All numbers behind that word.
+/// All numbers behind the word.
 pub(super) fn numbers(text: &str, word: &str) -> Vec<f64> {
     let places = text.match_indices(word);
     places
@@ -20,7 +20,7 @@ pub(super) fn numbers(text: &str, word: &str) -> Vec<f64> {
         .collect()
 }
 
-/// All texts in quotes that begin like that.
+/// All texts in quotes with the given begin.
 pub(super) fn quoted(text: &str, begin: &str) -> Vec<String> {
     let words = text.split('"').skip(1).step_by(2);
     words

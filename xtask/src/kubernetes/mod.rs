@@ -1,8 +1,8 @@
 //! `cargo xtask kubernetes`: `hakaru load --kubernetes` against a real control plane on loopback,
 //! whose nodes run pods as processes (`xtask/kubernetes`).
 //!
-//! What it prints of times is of this machine, on which the pods, the cluster and the server under
-//! load share the cores.
+//! Printed times are of this machine: the pods, the cluster and the server under load share the
+//! cores.
 
 mod checks;
 mod cluster;
@@ -21,7 +21,7 @@ struct Options {
     rate: u32,
     seconds: u32,
     nodes: u32,
-    /// A program that was built already.
+    /// A program built before.
     program: Option<PathBuf>,
     /// Only checks whose name holds this text.
     only: String,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use kubernetes::watch::{ACCOUNT, Api, Watched};
+use kubernetes::watch::{ACCOUNT, Api, GO, STOP, WatchError, Watched};
 use recording::{Nanos, Timestamp};
 
 use crate::exit::{Exit, Failure};
@@ -17,6 +17,8 @@ use crate::output;
 const AFTER: Nanos = Nanos(1_000_000_000);
 /// Interval of polling for the sign.
 const LOOK: Duration = Duration::from_millis(2);
+/// Pause between two watches.
+const WATCH_AGAIN: Duration = Duration::from_secs(1);
 /// Nobody waits longer for a start.
 const WAIT_MAX: Duration = Duration::from_secs(600);
 
@@ -67,6 +69,35 @@ impl StartAt {
             StartAt::File(path) => until(stop, "the file did not appear", || path.exists()),
         }
     }
+
+    /// Sets `called_off` and then `stop` when the near side ends the load early by the ConfigMap. A
+    /// thread watches as long as the process lives; other starts have no such sign.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub(crate) fn follow(
+        &self,
+        called_off: &Arc<AtomicBool>,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(), Failure> {
+        let StartAt::ConfigMap(name) = self else {
+            return Ok(());
+        };
+        let (name, called_off, stop) = (name.clone(), Arc::clone(called_off), Arc::clone(stop));
+        let watcher = thread::Builder::new().name("hakaru-stop".to_owned());
+        let spawned = watcher.spawn(move || {
+            // An API server that is away for a while is no reason to end a load.
+            while !matches!(
+                api().and_then(|api| api.watch(&name, STOP, &|| false)),
+                Ok(Watched::Go)
+            ) {
+                thread::sleep(WATCH_AGAIN);
+            }
+            called_off.store(true, Ordering::Release);
+            stop.store(true, Ordering::Release);
+        });
+        spawned.map(drop).map_err(|error| no_thread(&error))
+    }
 }
 
 fn at_time(time: Duration) -> Result<Timestamp, Failure> {
@@ -86,20 +117,25 @@ fn at_time(time: Duration) -> Result<Timestamp, Failure> {
     }
 }
 
-/// Watches a ConfigMap until it has the sign.
-fn watch(name: &str, stop: &AtomicBool) -> Result<Option<Timestamp>, Failure> {
-    let failed = |error| Failure::new(Exit::Failed, format!("--start-at: {error}"));
+/// Returns the API server as this pod finds it, with the account's present token.
+fn api() -> Result<Api, WatchError> {
     let variable = |name| std::env::var(name).ok();
     let (host, port) = (
         variable("KUBERNETES_SERVICE_HOST"),
         variable("KUBERNETES_SERVICE_PORT"),
     );
-    let api = Api::of_pod(Path::new(ACCOUNT), host, port).map_err(failed)?;
+    Api::of_pod(Path::new(ACCOUNT), host, port)
+}
+
+/// Watches a ConfigMap until the sign is there.
+fn watch(name: &str, stop: &AtomicBool) -> Result<Option<Timestamp>, Failure> {
+    let failed = |error| Failure::new(Exit::Failed, format!("--start-at: {error}"));
+    let api = api().map_err(failed)?;
     let began = Instant::now();
     let is_late = || began.elapsed() > WAIT_MAX;
     let is_over = || stop.load(Ordering::Relaxed) || is_late();
     while !is_over() {
-        match api.watch(name, &is_over).map_err(failed)? {
+        match api.watch(name, GO, &is_over).map_err(failed)? {
             Watched::Go => return Ok(Some(load::now() + AFTER)),
             Watched::Ended | Watched::Stopped => {}
         }
@@ -148,9 +184,11 @@ fn listen(sign: Arc<AtomicBool>, stop: Arc<AtomicBool>) -> Result<(), Failure> {
         }
         stop.store(true, Ordering::Relaxed);
     });
-    spawned
-        .map(drop)
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot start a thread: {error}")))
+    spawned.map(drop).map_err(|error| no_thread(&error))
+}
+
+fn no_thread(error: &io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("cannot start a thread: {error}"))
 }
 
 #[cfg(test)]

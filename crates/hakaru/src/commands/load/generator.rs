@@ -4,6 +4,7 @@
 //! Nothing is written to disk there, and the process ends with its connection.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -96,13 +97,17 @@ fn pod(order: &Path, part: Part, start_at: &StartAt) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     };
     settings.plan.start_at = Some(start);
+    let called_off = Arc::new(AtomicBool::new(false));
+    start_at.follow(&called_off, &stop)?;
     let measured = measure(&settings, Shift::default(), &stop, &mut |_| {});
     output::data(&measured.map_err(|error| Failure::new(Exit::Failed, error))?);
     // Whoever deletes a pod or drains its node ends it so: the Job is to see that a part is missing.
-    Ok(match context::raised(&stop) {
-        true => Exit::Interrupted,
-        false => Exit::Ok,
-    })
+    Ok(
+        match context::raised(&stop) && !called_off.load(Ordering::Acquire) {
+            true => Exit::Interrupted,
+            false => Exit::Ok,
+        },
+    )
 }
 
 /// Reads the order and the part; `None` when the near side has gone.

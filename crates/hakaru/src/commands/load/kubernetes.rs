@@ -1,7 +1,8 @@
 //! `hakaru load --kubernetes`: one load from the pods of an Indexed Job, from the manifests to one
 //! report. All objects are removed at the end, also after an error.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use figures::counted;
 use generators::{GeneratorResult, Given, Order};
@@ -59,7 +60,9 @@ pub(super) fn kubernetes(
     }
     let is_stopped = || context::raised(stop);
     let cluster = Cluster::new(&kubectl, &manifests, &is_stopped);
-    let given = run(&cluster, parallelism);
+    let length = Duration::from_secs(manifests.seconds);
+    let times = (length, Duration::from_nanos(plan.drain.0));
+    let given = run(&cluster, parallelism, times, stop);
     let removed = cluster.remove();
     if let Err(error) = removed {
         output::notice(format!(
@@ -81,7 +84,12 @@ fn failed(error: &ClusterError) -> Failure {
 }
 
 /// Creates the Job, starts all pods together, and returns their results.
-fn run(cluster: &Cluster<'_>, parallelism: u32) -> Result<Vec<Given>, ClusterError> {
+fn run(
+    cluster: &Cluster<'_>,
+    parallelism: u32,
+    (length, drain): (Duration, Duration),
+    stop: &AtomicBool,
+) -> Result<Vec<Given>, ClusterError> {
     cluster.create()?;
     let begun = cluster.wait_ready()?;
     cluster.start()?;
@@ -89,7 +97,18 @@ fn run(cluster: &Cluster<'_>, parallelism: u32) -> Result<Vec<Given>, ClusterErr
         "hakaru: the load is sent from {pods}",
         pods = counted!(u64::from(parallelism), "pod")
     ));
-    cluster.wait_end(&begun)?;
+    match cluster.wait_end(&begun, length) {
+        Err(ClusterError::Stopped) => {
+            // The next Ctrl-C ends the wait for the results.
+            stop.store(false, Ordering::Relaxed);
+            output::notice(text!(
+                "hakaru: the pods end early; Ctrl-C again ends without a report"
+            ));
+            cluster.call_off()?;
+            cluster.wait_end(&begun, drain)?;
+        }
+        ended => ended?,
+    }
     let pods = cluster.pods()?;
     pods.iter().map(|pod| given(cluster, pod)).collect()
 }
