@@ -185,6 +185,7 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
         drain: nanos(DRAIN),
         answer_timeout: load.timeout.map_or(default.answer_timeout, nanos),
         keep_bodies: args.keep_bodies || load.keep_bodies,
+        streams: u32::from(args.http2),
         ..default
     })
 }

@@ -33,6 +33,17 @@ pub(crate) enum Read2 {
     Broken(&'static str),
 }
 
+/// Returns the error about a server that chose another protocol by ALPN.
+pub(crate) fn not_http2(chosen: &[u8]) -> io::Error {
+    let chosen = match chosen {
+        [] => "chose no protocol by ALPN".to_owned(),
+        other => format!("chose {} by ALPN", other.escape_ascii()),
+    };
+    io::Error::other(format!(
+        "the server speaks no HTTP/2 (it {chosen}); leave --http2 out, or switch HTTP/2 on in the server"
+    ))
+}
+
 impl Carrier {
     /// Begins to connect; what happens is told under `index`.
     pub(crate) fn connect(
@@ -69,15 +80,7 @@ impl Carrier {
         }
         match self.stream.chosen_protocol() {
             None | Some(b"h2") => {}
-            Some(other) => {
-                let chosen = match other {
-                    [] => "chose no protocol by ALPN".to_owned(),
-                    other => format!("chose {} by ALPN", other.escape_ascii()),
-                };
-                return Err(io::Error::other(format!(
-                    "the server speaks no HTTP/2 (it {chosen}); leave --http2 out, or switch HTTP/2 on in the server"
-                )));
-            }
+            Some(other) => return Err(not_http2(other)),
         }
         self.stream.talk_freely();
         self.session = Some(Session::new(head_bytes_max, self.is_tls()));

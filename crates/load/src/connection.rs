@@ -29,6 +29,8 @@ pub(crate) struct Connection {
     pub(crate) lost: Option<Box<(Outcome, String)>>,
     /// In HTTP/2, the number of the connection with the request's stream.
     pub(crate) on_carrier: Option<usize>,
+    /// Number of the way to the server.
+    pub(crate) link: u16,
     stream: Option<Stream>,
     /// WebSocket, from the opening response until the connection is closed.
     web_socket: Option<Box<WebSocket>>,
@@ -98,6 +100,7 @@ impl Connection {
             free_since: Timestamp::default(),
             lost: None,
             on_carrier: None,
+            link: 0,
             stream: None,
             web_socket: None,
             body_bytes_max: limits.body_bytes,

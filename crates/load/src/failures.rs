@@ -109,7 +109,7 @@ fn example(failed: &Failed<'_>, shown: Shown) -> Failure {
         outcome: failed.outcome,
         line: failed.line,
         place: failed.place.to_owned(),
-        reason: failed.reason.to_owned(),
+        reason: redact::plain(failed.reason),
         request: redact::request(failed.request, shown),
         response: redact::answer(failed.response_head, failed.response_body, shown),
         count: 1,

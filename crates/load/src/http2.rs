@@ -15,9 +15,11 @@ mod huffman;
 
 use std::collections::VecDeque;
 
+use recording::Outcome;
+
 use crate::http1::AnswerReader;
 
-pub(crate) use frame::code_name;
+use frame::code_name;
 
 /// Number of consecutive frames without progress of any response, from which the server floods.
 const IDLE_FRAMES_MAX: u32 = 10_000;
@@ -46,6 +48,27 @@ pub(crate) enum End {
     /// The server announced never to process the request, so another connection may carry the
     /// request. With `none` the server took no request at all.
     NotTaken { none: bool },
+}
+
+impl End {
+    /// Returns outcome and reason of a request whose stream did not complete.
+    pub(crate) fn failure(self) -> (Outcome, String) {
+        match self {
+            End::Bad(why) => (Outcome::BadAnswer, why.to_owned()),
+            End::Reset(code) => {
+                let why = format!("the server reset the stream with {}", code_name(code));
+                (Outcome::Disconnected, why)
+            }
+            End::Refused(code) => {
+                let why = format!("the server ended the connection with {}", code_name(code));
+                (Outcome::Disconnected, why)
+            }
+            End::Complete | End::NotTaken { .. } => {
+                let why = "the server took no request on the connection";
+                (Outcome::Disconnected, why.to_owned())
+            }
+        }
+    }
 }
 
 /// A protocol error of the server which ends the connection.

@@ -50,6 +50,7 @@ mod plan;
 mod poller;
 mod probe;
 mod redact;
+mod route;
 mod run;
 mod schedule;
 mod search;

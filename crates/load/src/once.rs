@@ -1,8 +1,8 @@
 //! One pass through each flow of a scenario, one request at a time, with all errors.
 
+mod line;
 mod messages;
 
-use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
 use recording::{Nanos, Outcome};
@@ -12,14 +12,15 @@ use crate::http1::{AnswerReader, Limits};
 use crate::outcome::LoadError;
 use crate::plan::Plan;
 use crate::redact::{self, Shown};
-use crate::run::tls_of;
-use crate::stream::{Address, Blocking};
-use crate::tls::TlsClient;
-use crate::web_socket::WebSocket;
+use crate::route::Routes;
+use line::Line;
 
 const READ_BYTES: usize = 64 * 1024;
 /// Status which opens a WebSocket.
 const SWITCHING: u16 = 101;
+
+/// Outcome and reason of an exchange that did not go well.
+type Ended = (Outcome, String);
 
 /// One request of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +50,8 @@ pub struct Checked {
 }
 
 /// Runs each flow once, entry by entry, and passes each finished request to `sink`. A flow ends
-/// with its first request that fails. Of the plan, only limits, `via` and `trust` count. Think
-/// times are kept.
+/// with its first request that fails. Of the plan, only limits, `via`, `trust` and `streams` (as
+/// whether there are any) count. Think times are kept.
 ///
 /// The error is a name without an address.
 pub fn check_once(
@@ -58,8 +59,7 @@ pub fn check_once(
     scenario: &Scenario,
     sink: &mut dyn FnMut(Checked),
 ) -> Result<(), LoadError> {
-    let address = Address::find(scenario.base_url(), plan.via.as_ref())?;
-    let tls = tls_of(scenario, plan, false)?;
+    let routes = Routes::of(scenario, plan)?;
     let session = scenario.session(0);
     let limits = Limits {
         head_bytes: plan.head_bytes_max,
@@ -69,13 +69,11 @@ pub fn check_once(
     for number in 0..scenario.flow_names().len() {
         let mut pass = Pass {
             plan,
-            address: &address,
-            tls: tls.as_ref(),
+            routes: &routes,
             session: &session,
             user: session.user(number as u32),
             reader: AnswerReader::new(limits),
-            stream: None,
-            web_socket: None,
+            line: None,
             heard: Vec::new(),
             sent: Instant::now(),
         };
@@ -92,13 +90,11 @@ pub fn check_once(
 
 struct Pass<'a> {
     plan: &'a Plan,
-    address: &'a Address,
-    tls: Option<&'a TlsClient>,
+    routes: &'a Routes,
     session: &'a Session<'a>,
     user: User,
     reader: AnswerReader,
-    stream: Option<Blocking>,
-    web_socket: Option<WebSocket>,
+    line: Option<Line>,
     /// Last message received.
     heard: Vec<u8>,
     /// When the request in hand was sent.
@@ -146,7 +142,7 @@ impl Pass<'_> {
                 let faults = self.session.inspect(&mut self.user, &answer);
                 let outcome = match (faults.is_empty(), answer.status) {
                     (true, _) => Outcome::Ok,
-                    (false, SWITCHING) if self.web_socket.is_some() => Outcome::BadAnswer,
+                    (false, SWITCHING) if self.has_web_socket() => Outcome::BadAnswer,
                     (false, 500..) => Outcome::ServerError,
                     (false, _) => Outcome::CheckFailed,
                 };
@@ -164,12 +160,17 @@ impl Pass<'_> {
             status: self.reader.status(),
             time,
             body_bytes: self.reader.body_bytes(),
-            faults,
+            faults: faults.iter().map(|fault| redact::plain(fault)).collect(),
             request: redact::request(&request, Shown::Once),
             response: redact::answer(answer.head, answer.body, Shown::Once),
             is_message: false,
             is_tried_again: self.user.is_trying_again(),
         }
+    }
+
+    fn has_web_socket(&self) -> bool {
+        let line = self.line.as_ref();
+        line.is_some_and(|line| line.web_socket.is_some())
     }
 
     /// Since the request in hand was sent.
@@ -200,7 +201,7 @@ impl Pass<'_> {
             status: 0,
             time,
             body_bytes: self.heard.len() as u64,
-            faults,
+            faults: faults.iter().map(|fault| redact::plain(fault)).collect(),
             request: said
                 .split_once("\r\n\r\n")
                 .map_or("", |(_, said)| said)
@@ -211,19 +212,17 @@ impl Pass<'_> {
         }
     }
 
-    /// Sends a request and reads the response; reconnects when the server has closed the connection
-    /// in between.
-    fn exchange(&mut self, request: &[u8], asked: Asked) -> Result<(), (Outcome, String)> {
+    /// Sends a request and reads its response. A connection closed by the server in between is
+    /// made anew.
+    fn exchange(&mut self, request: &[u8], asked: Asked) -> Result<(), Ended> {
+        let link = self.session.link(&mut self.user);
         self.expect(asked);
-        if let Some(mut stream) = self.stream.take() {
-            let sent = stream.write_all(request);
-            let ended = match sent {
-                Ok(()) => self.read(&mut stream),
-                Err(error) => Err((Outcome::Disconnected, error.to_string())),
-            };
-            match ended {
+        let old = self.line.take().filter(|line| line.link == link);
+        if let Some(mut line) = old {
+            let limits = self.limits();
+            match line.exchange(request, &mut self.reader, limits) {
                 Ok(()) => {
-                    self.keep(stream);
+                    self.keep(line);
                     return Ok(());
                 }
                 // Closed while it stood idle: the request never reached the app.
@@ -233,14 +232,20 @@ impl Pass<'_> {
             self.expect(asked);
         }
         let limit = Duration::from_nanos(self.plan.connect_timeout.0);
-        let mut stream = Blocking::connect(self.address, self.tls, limit)
-            .map_err(|error| (Outcome::ConnectFailed, format!("no connection: {error}")))?;
-        stream
-            .write_all(request)
-            .map_err(|error| (Outcome::Disconnected, format!("while sending: {error}")))?;
-        self.read(&mut stream)?;
-        self.keep(stream);
+        let (route, head_bytes_max) = (self.routes.of_link(link), self.plan.head_bytes_max);
+        let is_upgrade = asked.over == Over::Upgrade;
+        let mut line = Line::connect(route, link, limit, head_bytes_max, is_upgrade)?;
+        let limits = self.limits();
+        line.exchange(request, &mut self.reader, limits)?;
+        self.keep(line);
         Ok(())
+    }
+
+    fn limits(&self) -> line::Limits {
+        line::Limits {
+            end: Instant::now() + Duration::from_nanos(self.plan.answer_timeout.0),
+            body_bytes_max: self.plan.body_bytes_max,
+        }
     }
 
     fn expect(&mut self, asked: Asked) {
@@ -250,43 +255,7 @@ impl Pass<'_> {
         }
     }
 
-    fn keep(&mut self, stream: Blocking) {
-        self.stream = Some(stream).filter(|_| self.reader.keeps_alive());
-    }
-
-    fn read(&mut self, stream: &mut Blocking) -> Result<(), (Outcome, String)> {
-        let end = Instant::now() + Duration::from_nanos(self.plan.answer_timeout.0);
-        let mut buffer = vec![0; READ_BYTES];
-        while !self.reader.is_complete() {
-            let left = end.saturating_duration_since(Instant::now());
-            let late = || {
-                let why = "no complete answer within the limit".to_owned();
-                (Outcome::TimedOut, why)
-            };
-            if left.is_zero() {
-                return Err(late());
-            }
-            let read = stream.limit(left).and_then(|()| stream.read(&mut buffer));
-            match read {
-                Ok(0) if self.reader.close() => {}
-                Ok(0) => {
-                    let why = "closed before the answer was complete".to_owned();
-                    return Err((Outcome::Disconnected, why));
-                }
-                Ok(bytes) => {
-                    let fed = self.reader.feed(&buffer[..bytes]);
-                    let taken = fed.map_err(|bad| (Outcome::BadAnswer, bad.0.to_owned()))?;
-                    if self.reader.has_upgraded() {
-                        let mut web_socket = WebSocket::new(self.plan.body_bytes_max);
-                        web_socket.take(&buffer[taken..bytes]);
-                        self.web_socket = Some(web_socket);
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(late()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err((Outcome::Disconnected, error.to_string())),
-            }
-        }
-        Ok(())
+    fn keep(&mut self, line: Line) {
+        self.line = Some(line).filter(|line| line.is_kept(&self.reader));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
-use scenario::{BaseUrl, Scenario};
+use scenario::{BaseUrl, Link, Scenario};
 
 use crate::http1::{AnswerReader, Limits};
 use crate::outcome::LoadError;
@@ -51,7 +51,9 @@ pub fn probe(url: &str, limit: Duration) -> Result<u16, ProbeError> {
         ..Trust::default()
     };
     // It asks whether the server answers, not who it is.
-    let tls = base.tls.then(|| TlsClient::new(&base.host, &anyone, false));
+    let tls = base
+        .tls
+        .then(|| TlsClient::new(&base.host, &anyone, &Link::default(), false));
     let tls = tls.transpose().map_err(ProbeError::Resolve)?;
     let slash = if path.starts_with('/') { "" } else { "/" };
     let request = format!(

@@ -113,6 +113,23 @@ impl Shown {
     }
 }
 
+/// Returns a reason without what could steer a terminal or turn its letters around: a server's
+/// words may be part of it.
+pub(crate) fn plain(reason: &str) -> String {
+    let steers = |c: char| {
+        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        turns || c.is_control() && c != '\n'
+    };
+    let mut text = String::with_capacity(reason.len());
+    for letter in reason.chars() {
+        match steers(letter) {
+            true => text.extend(letter.escape_unicode()),
+            false => text.push(letter),
+        }
+    }
+    text
+}
+
 /// Returns an answer for people.
 pub(crate) fn answer(head: &[u8], body: &[u8], shown: Shown) -> String {
     let mut text = redact_head(head, shown);

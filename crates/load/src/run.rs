@@ -14,8 +14,7 @@ use crate::level::Level;
 use crate::notes::Notes;
 use crate::outcome::{Batch, LoadError, LoadResult};
 use crate::plan::Plan;
-use crate::stream::Address;
-use crate::tls::TlsClient;
+use crate::route::Routes;
 use crate::worker::{Task, Worker};
 
 /// Messages of one thread waiting for the receiver, at most.
@@ -108,8 +107,7 @@ pub(crate) fn run_threads<M: Send>(
     } = job;
     plan.check(scenario)?;
     let schedule = plan.pace.schedule().map_err(LoadError::Plan)?;
-    let address = Address::find(scenario.base_url(), plan.via.as_ref())?;
-    let tls = tls_of(scenario, plan, plan.streams > 0)?;
+    let routes = Routes::of(scenario, plan)?;
     let engine = plan.engine.resolve()?;
     let mut session = scenario.session_of(plan.part, plan.seed);
     if !plan.keep_alive {
@@ -124,8 +122,7 @@ pub(crate) fn run_threads<M: Send>(
         engine,
         scenario,
         session: &session,
-        address: &address,
-        tls: tls.as_ref(),
+        routes: &routes,
         stop,
         window: times.window,
         start: times.start,
@@ -154,19 +151,6 @@ pub(crate) fn run_threads<M: Send>(
     let mut total = run_workers(jobs, receiver, sink)?;
     total.engine = engine;
     Ok((times, total))
-}
-
-/// Returns the settings of TLS, for a base URL with TLS.
-pub(crate) fn tls_of(
-    scenario: &Scenario,
-    plan: &Plan,
-    http2: bool,
-) -> Result<Option<TlsClient>, LoadError> {
-    let base = scenario.base_url();
-    let client = base
-        .tls
-        .then(|| TlsClient::new(&base.host, &plan.trust, http2));
-    client.transpose()
 }
 
 fn system(what: &'static str) -> impl Fn(io::Error) -> LoadError {

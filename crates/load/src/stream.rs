@@ -408,12 +408,28 @@ impl Blocking {
             Address::Tcp(address) => Waiting::Tcp(BlockingTcp::connect_timeout(address, limit)?),
             Address::Unix(path) => Waiting::Unix(BlockingUnix::connect(path)?),
         };
+        if let Waiting::Tcp(stream) = &socket {
+            stream.set_nodelay(true)?;
+        }
         let stream = match tls.map(TlsClient::session).transpose()? {
             None => Blocking::Plain(socket),
             Some(session) => Blocking::Tls(Box::new(StreamOwned::new(session, socket))),
         };
         stream.limit(limit)?;
         Ok(stream)
+    }
+
+    /// Completes the TLS handshake; returns the protocol chosen by ALPN, empty where the server
+    /// chose none; `None` without TLS.
+    pub(crate) fn shake_hands(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let Blocking::Tls(stream) = self else {
+            return Ok(None);
+        };
+        while stream.conn.is_handshaking() {
+            stream.conn.complete_io(&mut stream.sock)?;
+        }
+        let chosen = stream.conn.alpn_protocol();
+        Ok(Some(chosen.unwrap_or_default().to_vec()))
     }
 
     /// Lets no read or write take longer than `limit`.

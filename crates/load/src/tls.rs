@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{
     ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
+
+use scenario::{Link, PemFile};
 
 use crate::outcome::LoadError;
 
@@ -35,7 +37,12 @@ impl TlsClient {
     /// Returns a client for the server `host`, whose name goes into the handshake (SNI) unless
     /// `host` is an address. With `http2` that is offered first, and HTTP/1.1 only to learn whether
     /// the server would rather have it.
-    pub(crate) fn new(host: &str, trust: &Trust, http2: bool) -> Result<TlsClient, LoadError> {
+    pub(crate) fn new(
+        host: &str,
+        trust: &Trust,
+        link: &Link,
+        http2: bool,
+    ) -> Result<TlsClient, LoadError> {
         let wrong = |what: String| LoadError::Plan(what);
         let name = ServerName::try_from(host.to_owned())
             .map_err(|error| wrong(format!("{host} cannot be a server's name in TLS: {error}")))?;
@@ -43,14 +50,23 @@ impl TlsClient {
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(|error| wrong(format!("TLS cannot be set up: {error}")))?;
-        let mut config = match trust.insecure {
+        let builder = match link.insecure.unwrap_or(trust.insecure) {
             true => builder
                 .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Anyone(provider)))
-                .with_no_client_auth(),
-            false => builder
-                .with_root_certificates(roots(trust)?)
-                .with_no_client_auth(),
+                .with_custom_certificate_verifier(Arc::new(Anyone(provider))),
+            false => builder.with_root_certificates(match &link.authorities {
+                Some(file) => roots_of(&file.name, CertificateDer::pem_slice_iter(&file.bytes))?,
+                None => roots(trust)?,
+            }),
+        };
+        let mut config = match &link.certificate {
+            None => builder.with_no_client_auth(),
+            Some(file) => {
+                let (chain, key) = identity(file, link.key.as_ref().unwrap_or(file))?;
+                builder
+                    .with_client_auth_cert(chain, key)
+                    .map_err(|error| wrong(format!("cannot use {}: {error}", file.name)))?
+            }
         };
         let offered: &[&[u8]] = match http2 {
             true => &[b"h2", b"http/1.1"],
@@ -70,27 +86,61 @@ impl TlsClient {
     }
 }
 
-fn roots(trust: &Trust) -> Result<RootCertStore, LoadError> {
-    let mut roots = RootCertStore::empty();
-    match &trust.authorities {
-        None => {
-            let found = rustls_native_certs::load_native_certs();
-            roots.add_parsable_certificates(found.certs);
-        }
-        Some(path) => {
-            let unusable = |error: &dyn std::fmt::Display| {
-                LoadError::Plan(format!(
-                    "cannot use the authorities in {}: {error}",
-                    path.display()
-                ))
-            };
-            let read = CertificateDer::pem_file_iter(path).map_err(|error| unusable(&error))?;
-            for certificate in read {
-                let certificate = certificate.map_err(|error| unusable(&error))?;
-                roots.add(certificate).map_err(|error| unusable(&error))?;
-            }
-        }
+/// Reads the client's certificates and its private key.
+fn identity(
+    certificate: &PemFile,
+    key: &PemFile,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), LoadError> {
+    let unusable = |what: &str, file: &PemFile, why: &dyn std::fmt::Display| {
+        LoadError::Plan(format!("cannot use the {what} in {}: {why}", file.name))
+    };
+    let read = CertificateDer::pem_slice_iter(&certificate.bytes);
+    let chain: Result<Vec<_>, _> = read.collect();
+    let chain = chain.map_err(|error| unusable("certificate", certificate, &error))?;
+    if chain.is_empty() {
+        return Err(unusable(
+            "certificate",
+            certificate,
+            &"there is none in PEM",
+        ));
     }
+    let key = PrivateKeyDer::from_pem_slice(&key.bytes).map_err(|error| {
+        let why = format!("{error}; one with a password must be decrypted first");
+        unusable("private key", key, &why)
+    })?;
+    Ok((chain, key))
+}
+
+/// Returns the authorities of a PEM text.
+fn roots_of(
+    name: &str,
+    read: impl Iterator<Item = Result<CertificateDer<'static>, pem::Error>>,
+) -> Result<RootCertStore, LoadError> {
+    let unusable = |error: &dyn std::fmt::Display| {
+        LoadError::Plan(format!("cannot use the authorities in {name}: {error}"))
+    };
+    let mut roots = RootCertStore::empty();
+    for certificate in read {
+        let certificate = certificate.map_err(|error| unusable(&error))?;
+        roots.add(certificate).map_err(|error| unusable(&error))?;
+    }
+    match roots.is_empty() {
+        true => Err(unusable(&"there is none in PEM")),
+        false => Ok(roots),
+    }
+}
+
+fn roots(trust: &Trust) -> Result<RootCertStore, LoadError> {
+    if let Some(path) = &trust.authorities {
+        let name = path.display().to_string();
+        let read = CertificateDer::pem_file_iter(path);
+        let unusable =
+            |error| LoadError::Plan(format!("cannot use the authorities in {name}: {error}"));
+        return roots_of(&name, read.map_err(unusable)?);
+    }
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    roots.add_parsable_certificates(found.certs);
     match roots.is_empty() {
         true => Err(LoadError::Plan(
             "no certificate authority is known; name a PEM file with --ca, or trust anyone with --insecure"

@@ -27,9 +27,8 @@ use crate::level::Level;
 use crate::plan::Plan;
 use crate::poller::{Engine, Gather, Poller, Ready};
 use crate::redact::Shown;
+use crate::route::Routes;
 use crate::schedule::{Pacer, Schedule};
-use crate::stream::Address;
-use crate::tls::TlsClient;
 
 /// Bytes one read may bring; found by experiment not to matter between 16 and 256 KiB.
 const READ_BYTES: usize = 64 * 1024;
@@ -60,9 +59,7 @@ pub(crate) struct Task<'a> {
     pub(crate) engine: Engine,
     pub(crate) scenario: &'a Scenario,
     pub(crate) session: &'a Session<'a>,
-    pub(crate) address: &'a Address,
-    /// `None`: without TLS.
-    pub(crate) tls: Option<&'a TlsClient>,
+    pub(crate) routes: &'a Routes,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) window: Window,
     pub(crate) start: Timestamp,

@@ -31,13 +31,18 @@ pub struct HeaderSpan {
     pub value: Range<u32>,
 }
 
+/// The version of HTTP behind a minor number: `1.0`, `1.1` or `2`.
+pub(crate) fn version(minor: u8) -> String {
+    match minor {
+        HTTP2 => "2".to_owned(),
+        minor => format!("1.{minor}"),
+    }
+}
+
 impl<'a> Answer<'a> {
     /// The version of HTTP: `1.0`, `1.1` or `2`.
     pub fn version(&self) -> String {
-        match self.minor_version {
-            HTTP2 => "2".to_owned(),
-            minor => format!("1.{minor}"),
-        }
+        version(self.minor_version)
     }
 
     /// All headers as names and values.

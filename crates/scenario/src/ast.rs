@@ -70,7 +70,7 @@ pub(crate) enum Part {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Response {
     pub(crate) place: Place,
-    /// `HTTP/1.0` or `HTTP/1.1` demands that minor version.
+    /// `HTTP/1.0` or `HTTP/1.1` demands that minor version, `HTTP/2` what stands for it in answers.
     pub(crate) minor_version: Option<u8>,
     /// `None` is `*`.
     pub(crate) status: Option<u16>,

@@ -192,7 +192,8 @@ fn version(response: &Response, answer: &Answer<'_>) -> Result<(), String> {
     let came = answer.minor_version;
     match response.minor_version {
         Some(minor) if minor != came => Err(format!(
-            "expected HTTP/1.{minor}, came HTTP/{}",
+            "expected HTTP/{}, came HTTP/{}",
+            crate::answer::version(minor),
             answer.version()
         )),
         _ => Ok(()),

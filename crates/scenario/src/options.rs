@@ -20,24 +20,36 @@ const RETRY_INTERVAL_MS_DEFAULT: u64 = 1_000;
 
 /// Options that are on or off. Of these, `http1.1`, `path-as-is`, `verbose` and `very-verbose` say
 /// what is so anyway, or what `hurl` prints.
-const SWITCHES: [&str; 8] = [
+const SWITCHES: [&str; 12] = [
     "compressed",
     "http1.1",
+    "http2",
+    "insecure",
     "location",
     "location-trusted",
+    "netrc",
+    "netrc-optional",
     "path-as-is",
     "skip",
     "verbose",
     "very-verbose",
 ];
 /// Options whose value is a text.
-const TEXTS: [&str; 1] = ["user"];
+const TEXTS: [&str; 7] = [
+    "cacert",
+    "cert",
+    "connect-to",
+    "key",
+    "netrc-file",
+    "resolve",
+    "user",
+];
 /// Options whose value is a time.
 const TIMES: [&str; 2] = ["delay", "retry-interval"];
 /// Options whose value is a count, or -1 for any number.
 const COUNTS: [&str; 2] = ["max-redirs", "retry"];
 /// Options whose value is a number that is not negative.
-const NUMBERS: [&str; 1] = ["repeat"];
+const NUMBERS: [&str; 2] = ["limit-rate", "repeat"];
 
 /// The lines of `[Options]`, in order; of several for one thing the last counts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -133,6 +145,16 @@ impl Options {
         })
     }
 
+    /// All texts of an option that adds up, in order.
+    pub(crate) fn texts(&self, name: &'static str) -> impl Iterator<Item = &Template> {
+        self.lines
+            .iter()
+            .filter_map(move |line| match &line.setting {
+                Setting::Text(known, text) => (*known == name).then_some(text),
+                _ => None,
+            })
+    }
+
     fn time(&self, name: &str, variables: &mut Variables) -> Result<Option<u64>, String> {
         let found = self.last(|setting| match setting {
             Setting::Time(known, given) => (*known == name).then_some(given),
@@ -162,6 +184,12 @@ impl Options {
     /// Think time before the request, milliseconds, when there is one.
     pub(crate) fn delay_ms(&self, variables: &mut Variables) -> Result<Option<u64>, String> {
         self.time("delay", variables)
+    }
+
+    /// Bytes per second in each direction, where they are limited.
+    pub(crate) fn limit_rate(&self, variables: &mut Variables) -> Result<Option<u64>, String> {
+        let found = self.number("limit-rate", variables)?;
+        Ok(found.filter(|rate| *rate > 0))
     }
 
     /// How often the entry is run.

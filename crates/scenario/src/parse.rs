@@ -3,6 +3,7 @@
 //! Written by hand after the documented grammar. What the grammar has and Hakaru does not run is an
 //! error with its place, never skipped.
 
+use crate::answer::HTTP2;
 use crate::ast::{Assert, Capture, Entry, FlowText, KeyValue, Part, Response};
 use crate::body::{Body, parse_file};
 use crate::cursor::Cursor;
@@ -147,10 +148,11 @@ fn response(cursor: &mut Cursor<'_>) -> Result<Option<Response>, Fault> {
         "" | "/*" => None,
         "/1.0" => Some(0),
         "/1.1" => Some(1),
+        "/2" => Some(HTTP2),
         _ => {
             return Err(Fault::new(
                 start,
-                "only HTTP, HTTP/1.0 and HTTP/1.1 are run",
+                "only HTTP, HTTP/1.0, HTTP/1.1 and HTTP/2 are run",
             ));
         }
     };

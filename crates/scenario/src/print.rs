@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::answer::version;
 use crate::ast::{Entry, FlowText, KeyValue, Part, Response};
 use crate::template::{Style, Template};
 
@@ -41,7 +42,7 @@ impl fmt::Display for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("HTTP")?;
         if let Some(minor) = self.minor_version {
-            write!(f, "/1.{minor}")?;
+            write!(f, "/{}", version(minor))?;
         }
         match self.status {
             Some(status) => writeln!(f, " {status}")?,

@@ -137,7 +137,11 @@ fn headers(
     if step.entry.options.compressed(variables)? && !given("accept-encoding") {
         push_header(head, "Accept-Encoding", "gzip, deflate")?;
     }
-    if let Some(pair) = credentials(step, variables)? {
+    let pair = match step.entry.basic_auth.is_some() || !given("authorization") {
+        true => credentials(step, variables)?,
+        false => None,
+    };
+    if let Some(pair) = pair {
         push_header(
             head,
             "Authorization",
@@ -169,7 +173,9 @@ fn credentials(step: &Step, variables: &mut Variables) -> Result<Option<String>,
         return Ok(Some(format!("{name}:{password}")));
     }
     let user = step.entry.options.user();
-    user.map(|user| user.render(variables)).transpose()
+    let user = user.map(|user| user.render(variables)).transpose()?;
+    let netrc = step.netrc.as_ref();
+    Ok(user.or_else(|| netrc.map(|(name, password)| format!("{name}:{password}"))))
 }
 
 pub(crate) fn has_header(step: &Step, name: &str) -> bool {

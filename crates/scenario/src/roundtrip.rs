@@ -248,6 +248,8 @@ fn setting() -> impl Strategy<Value = Setting> {
         (1_u64..9).prop_map(|count| Setting::Number("repeat", Given::Fixed(count))),
         expr().prop_map(|expr| Setting::Switch("skip", Given::Expr(expr))),
         template().prop_map(|text| Setting::Text("user", text)),
+        template().prop_map(|text| Setting::Text("connect-to", text)),
+        (0_u64..9).prop_map(|rate| Setting::Number("limit-rate", Given::Fixed(rate))),
         (name(), template()).prop_map(|(name, text)| Setting::Variable(name, Operand::Text(text))),
         (name(), any::<i64>()).prop_map(|(name, number)| {
             Setting::Variable(name, Operand::Value(Value::Integer(number)))

@@ -10,6 +10,7 @@ use crate::ast::{Entry, FlowText, Response};
 use crate::base::BaseUrl;
 use crate::error::{ParseError, ScenarioError};
 use crate::feed::Feed;
+use crate::link::{Link, Way, Ways};
 use crate::message::{Draft, Spoken};
 use crate::names::{check_draft_names, check_names};
 use crate::part::Part;
@@ -38,6 +39,8 @@ pub struct Scenario {
     pub(crate) cycle: Vec<u16>,
     pub(crate) score: ScoreSpec,
     pub(crate) feed_rows_min: Option<usize>,
+    /// Ways to the server that some entry goes.
+    pub(crate) links: Vec<Link>,
 }
 
 /// What a step is called.
@@ -101,16 +104,19 @@ impl Scenario {
             cycle: cycle(&spec.flows)?,
             score: spec.score.clone(),
             feed_rows_min: None,
+            links: Vec::new(),
         };
+        let mut links = Vec::new();
         let mut feeds = Vec::new();
         for flow in &spec.flows {
             let feed = match &flow.feed {
                 Some(path) => Some(scenario.feed(path, spec, &mut feeds, read)?),
                 None => None,
             };
-            let flow = scenario.flow(flow, feed, read)?;
+            let flow = scenario.flow(flow, feed, &mut links, read)?;
             scenario.flows.push(flow);
         }
+        scenario.links = links;
         scenario.feed_rows_min = scenario.feeds.iter().map(|feed| feed.rows.len()).min();
         scenario.check_score()?;
         Ok(scenario)
@@ -129,6 +135,11 @@ impl Scenario {
     /// Where the target answers.
     pub fn base_url(&self) -> &BaseUrl {
         &self.base
+    }
+
+    /// Ways to the server that some entry goes, by [`Session::link`].
+    pub fn links(&self) -> &[Link] {
+        &self.links
     }
 
     /// Names of the flows, by the flow number of a step.
@@ -188,6 +199,7 @@ impl Scenario {
         &self,
         spec: &FlowSpec,
         feed: Option<usize>,
+        links: &mut Vec<Link>,
         read: &mut Reader<'_>,
     ) -> Result<Flow, ScenarioError> {
         let name = spec.name();
@@ -210,16 +222,21 @@ impl Scenario {
             known.extend(self.feeds[feed].names.iter().map(String::as_str));
         }
         let fail = |place, message| ParseError::at_place(&name, &text, place, message);
+        let mut ways = Ways::of(self, path, links);
         let mut steps = Vec::new();
         for entry in &parsed.entries {
             check_names(entry, &mut known).map_err(|(place, message)| fail(place, message))?;
             let files = read_files(entry, path, read)?;
-            let step = self.step(&name, entry, files);
+            let way = ways.of_entry(entry, read);
+            let options = entry.options.lines.first().map(|line| line.place);
+            let way = way.map_err(|message| fail(options.unwrap_or(entry.place), message))?;
+            let step = self.step(&name, entry, files, way);
             steps.push(step.map_err(|message| fail(entry.place, message))?);
         }
         let rounds = spoken.rounds(steps.len());
         for draft in &spoken.drafts {
-            let step = self.spoken_step(draft, &mut known);
+            let way = ways.plain();
+            let step = way.and_then(|way| self.spoken_step(draft, way, &mut known));
             steps.push(step.map_err(|why| ScenarioError::Spec(format!("{}: {why}", draft.place)))?);
         }
         Ok(Flow {
@@ -236,10 +253,11 @@ impl Scenario {
     fn spoken_step<'a>(
         &self,
         draft: &'a Draft,
+        way: Way,
         known: &mut HashSet<&'a str>,
     ) -> Result<Step, String> {
         check_draft_names(draft, known)?;
-        let mut step = self.step("", &draft.entry, Files::new())?;
+        let mut step = self.step("", &draft.entry, Files::new(), way)?;
         step.action = draft.action.clone();
         step.place.clone_from(&draft.place);
         step.think = draft.think;
@@ -250,7 +268,7 @@ impl Scenario {
         Ok(step)
     }
 
-    fn step(&self, file: &str, entry: &Entry, files: Files) -> Result<Step, String> {
+    fn step(&self, file: &str, entry: &Entry, files: Files, way: Way) -> Result<Step, String> {
         let response = entry.response.as_ref();
         let scored = |response: &Response| {
             let position = |name: &str| self.score.captures.iter().position(|c| c.name == name);
@@ -273,6 +291,8 @@ impl Scenario {
             needs_body: entry.needs_body(),
             scored: response.map(scored).unwrap_or_default(),
             watches_url: entry.watches_url(),
+            link: way.link,
+            netrc: way.netrc,
             fixed: None,
             place: format!("{file}:{}", entry.place.line),
             think: None,

@@ -188,6 +188,12 @@ impl<'s> Session<'s> {
         step.needs_body || self.is_cached(user, step)
     }
 
+    /// Number of the way to the server that the user's current entry goes, among
+    /// [`Scenario::links`].
+    pub fn link(&self, user: &mut User) -> u16 {
+        self.step(user).link
+    }
+
     /// File and line of the user's current entry.
     pub fn place(&self, user: &mut User) -> &'s str {
         &self.step(user).place

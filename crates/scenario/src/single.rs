@@ -6,6 +6,7 @@ use crate::ast::{Entry, KeyValue, Place};
 use crate::base::BaseUrl;
 use crate::body::Body;
 use crate::error::ScenarioError;
+use crate::link::Link;
 use crate::render::render;
 use crate::scenario::{Flow, Scenario};
 use crate::spec::ScoreSpec;
@@ -79,6 +80,8 @@ impl Scenario {
             needs_body: false,
             scored: Vec::new(),
             watches_url: false,
+            link: 0,
+            netrc: None,
             fixed: None,
             place: single.url.clone(),
             think: None,
@@ -101,6 +104,7 @@ impl Scenario {
             cycle: vec![0],
             score: ScoreSpec::default(),
             feed_rows_min: None,
+            links: vec![Link::default()],
         })
     }
 }

@@ -34,6 +34,10 @@ pub(crate) struct Step {
     pub(crate) written_line: String,
     /// File and line, for people.
     pub(crate) place: String,
+    /// Number of the way to the server, among [`crate::Scenario::links`].
+    pub(crate) link: u16,
+    /// Name and password from a `.netrc` file.
+    pub(crate) netrc: Option<(String, String)>,
     /// Where it has a think time of its own beside options.
     pub(crate) think: Option<ThinkTime>,
 }

@@ -76,15 +76,26 @@ const RUN: &[(WordKind, &[&str])] = &[
     (
         WordKind::Option,
         &[
+            "cacert",
+            "cert",
             "compressed",
+            "connect-to",
             "delay",
             "header",
             "http1.1",
+            "http2",
+            "insecure",
+            "key",
+            "limit-rate",
             "location",
             "location-trusted",
             "max-redirs",
+            "netrc",
+            "netrc-file",
+            "netrc-optional",
             "path-as-is",
             "repeat",
+            "resolve",
             "retry",
             "retry-interval",
             "skip",
@@ -211,26 +222,17 @@ const RUN: &[(WordKind, &[&str])] = &[
 ];
 
 const FOR_ALL: &str = "it is set for all requests at once, by a flag of the command";
-const NOT_SPOKEN: &str = "only HTTP/1.1 is spoken";
+const NOT_SPOKEN: &str = "only HTTP/1.1 and HTTP/2 are spoken";
 const OUTPUT: &str = "it is about what hurl prints; leave it out";
 const NO_PROXIES: &str = "requests go straight to the server; --connect-to names another one";
 const NO_SUCH_LOGIN: &str = "use [BasicAuth], or a header";
 
 const REFUSED: &[(WordKind, &str, &str)] = &[
     (WordKind::Option, "aws-sigv4", NO_SUCH_LOGIN),
-    (WordKind::Option, "cacert", FOR_ALL),
-    (
-        WordKind::Option,
-        "cert",
-        "client certificates are not supported",
-    ),
     (WordKind::Option, "connect-timeout", FOR_ALL),
-    (WordKind::Option, "connect-to", FOR_ALL),
     (WordKind::Option, "digest", NO_SUCH_LOGIN),
     (WordKind::Option, "http1.0", NOT_SPOKEN),
-    (WordKind::Option, "http2", NOT_SPOKEN),
     (WordKind::Option, "http3", NOT_SPOKEN),
-    (WordKind::Option, "insecure", FOR_ALL),
     (
         WordKind::Option,
         "ipv4",
@@ -241,21 +243,8 @@ const REFUSED: &[(WordKind, &str, &str)] = &[
         "ipv6",
         "write the address into the URL, or use --connect-to",
     ),
-    (
-        WordKind::Option,
-        "key",
-        "client certificates are not supported",
-    ),
-    (
-        WordKind::Option,
-        "limit-rate",
-        "transfers go as fast as they can",
-    ),
     (WordKind::Option, "max-time", FOR_ALL),
     (WordKind::Option, "negotiate", NO_SUCH_LOGIN),
-    (WordKind::Option, "netrc", NO_SUCH_LOGIN),
-    (WordKind::Option, "netrc-file", NO_SUCH_LOGIN),
-    (WordKind::Option, "netrc-optional", NO_SUCH_LOGIN),
     (WordKind::Option, "no-proxy", NO_PROXIES),
     (WordKind::Option, "ntlm", NO_SUCH_LOGIN),
     (WordKind::Option, "output", OUTPUT),
@@ -265,7 +254,6 @@ const REFUSED: &[(WordKind, &str, &str)] = &[
         "certificates are checked by --ca or the system's authorities",
     ),
     (WordKind::Option, "proxy", NO_PROXIES),
-    (WordKind::Option, "resolve", NO_PROXIES),
     (WordKind::Option, "unix-socket", FOR_ALL),
     (WordKind::Option, "verbosity", OUTPUT),
     (

@@ -67,7 +67,7 @@ fn grammar_that_is_not_run_is_refused() {
     check("GET /a\n[Options]\nfaster: 1\n", "3:1", "not known");
     check("GET /a\n[Unknown]\n", "2:1", "`[Unknown]`");
     check("GET /a\n[Captures]\n", "2:1", "not run in this place");
-    check("GET /a\nHTTP/2 200\n", "2:1", "HTTP/1.1");
+    check("GET /a\nHTTP/3 200\n", "2:1", "HTTP/1.1");
     check("GET /a\nHTTP 20\n", "2:6", "status");
     check(
         "GET /a\nHTTP 200\n[Asserts]\nxpath \"//a\" exists\n",

@@ -13,7 +13,7 @@ pub(super) struct Known {
     covers: fn(&Case, Kind, &Verdict, &Verdict) -> bool,
 }
 
-const KNOWN: [Known; 18] = [
+const KNOWN: [Known; 19] = [
     Known {
         title: "Filters inside `{{…}}`",
         covers: |case, _, _, ours| {
@@ -73,6 +73,15 @@ const KNOWN: [Known; 18] = [
     Known {
         title: "Options that are refused",
         covers: |_, _, _, ours| refuses(ours, "this option "),
+    },
+    Known {
+        title: "What says how to connect is looked at before the run",
+        covers: |case, kind, _, ours| {
+            const WORDS: [&str; 3] = ["No such file", "is not HOST:PORT", "`key` belongs"];
+            kind == Kind::Refused
+                && case.cause.starts_with("option ")
+                && WORDS.iter().any(|words| refuses(ours, words))
+        },
     },
     Known {
         title: "A flow without a request",

@@ -128,7 +128,7 @@ fn read(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<Request>> {
 }
 
 /// Headers that say nothing about the case.
-const LEFT_OUT: [&str; 7] = [
+const LEFT_OUT: [&str; 9] = [
     "host",
     "user-agent",
     "accept",
@@ -136,6 +136,9 @@ const LEFT_OUT: [&str; 7] = [
     "content-length",
     "accept-encoding",
     "hakaru-request",
+    // Asks for HTTP/2 without TLS, which nobody answers.
+    "upgrade",
+    "http2-settings",
 ];
 
 fn shown(request: &Request, rest: &str) -> String {

@@ -35,6 +35,10 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) reach: ReachArgs,
 
+    /// Speak HTTP/2: over https by ALPN, over http with prior knowledge
+    #[arg(long)]
+    pub(crate) http2: bool,
+
     /// Show request and answer also where all is well
     #[arg(long, short = 'v')]
     pub(crate) verbose: bool,

@@ -54,6 +54,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 
+    /// Speak HTTP/2, with prior knowledge
+    #[arg(long)]
+    pub(crate) http2: bool,
+
     /// Use an app that is already running; no view from inside in that case
     #[arg(long, conflicts_with = "command")]
     pub(crate) attach: bool,

@@ -30,6 +30,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
             authorities: args.reach.ca.clone(),
             insecure: args.reach.insecure,
         },
+        // Of a single pass it says no more than which version is spoken.
+        streams: u32::from(args.http2),
         ..default
     };
     let mut all = Vec::new();

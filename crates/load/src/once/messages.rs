@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use recording::Outcome;
 use scenario::{Answer, FrameKind, Over, Verdict, push_close, push_frame};
 
-use super::{Asked, Pass, READ_BYTES};
+use super::{Asked, Ended, Pass, READ_BYTES};
 use crate::frames::Event;
 use crate::stream::Blocking;
 use crate::web_socket::WebSocket;
@@ -14,18 +14,15 @@ use crate::web_socket::WebSocket;
 /// Wait for earlier messages before a new one is sent: such messages are in local memory already.
 const CATCH_UP: Duration = Duration::from_millis(2);
 
-/// Outcome of a failed exchange.
-type Ended = (Outcome, String);
-
 impl Pass<'_> {
     /// Sends a message and waits for what the flow expects; the user moves on then.
     pub(super) fn talk(&mut self, bytes: &[u8], asked: Asked) -> Result<(), Ended> {
-        let (Some(mut stream), Some(mut web_socket)) = (self.stream.take(), self.web_socket.take())
-        else {
-            return Err((Outcome::Disconnected, "the WebSocket was closed".to_owned()));
-        };
+        let gone = || (Outcome::Disconnected, "the WebSocket was closed".to_owned());
+        let mut line = self.line.take().ok_or_else(gone)?;
+        let mut web_socket = line.web_socket.take().ok_or_else(gone)?;
+        let stream = &mut line.stream;
         if asked.over == Over::WebSocket && !bytes.is_empty() {
-            catch_up(&mut stream, &mut web_socket)?;
+            catch_up(stream, &mut web_socket)?;
         }
         web_socket.begin(!bytes.is_empty());
         let limit = asked.within_ns.unwrap_or(self.plan.answer_timeout.0);
@@ -33,10 +30,11 @@ impl Pass<'_> {
         stream
             .write_all(bytes)
             .map_err(|error| (Outcome::Disconnected, format!("while sending: {error}")))?;
-        let heard = self.wait(&mut stream, &mut web_socket, asked.over, end);
+        let heard = self.wait(stream, &mut web_socket, asked.over, end);
         self.heard = web_socket.message().to_vec();
         if asked.over == Over::WebSocket {
-            (self.stream, self.web_socket) = (Some(stream), Some(web_socket));
+            line.web_socket = Some(web_socket);
+            self.line = Some(line);
         }
         heard
     }
@@ -85,11 +83,11 @@ impl Pass<'_> {
 
     /// Closes a WebSocket left open by the flow.
     pub(super) fn part(&mut self) {
-        if let (Some(stream), Some(_)) = (&mut self.stream, &self.web_socket) {
+        if let Some(line) = self.line.as_mut().filter(|line| line.web_socket.is_some()) {
             let mut frame = Vec::new();
             push_close(fastrand::u32(..), &mut frame);
             // Who has gone already is told nothing.
-            let _ = stream.write_all(&frame);
+            let _ = line.stream.write_all(&frame);
         }
     }
 }

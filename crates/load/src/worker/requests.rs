@@ -20,6 +20,9 @@ impl Worker<'_> {
     /// Takes a due request in hand and sends the request as soon as there is a connection.
     pub(super) fn start(&mut self, index: usize, due: Timestamp) {
         let id = self.ids.next(due);
+        if self.task.routes.has_several() {
+            self.take_way(index);
+        }
         let connection = &mut self.connections[index];
         connection.request = Request {
             id,
@@ -54,13 +57,24 @@ impl Worker<'_> {
         let now = clock::now();
         connection.request.wished = now;
         connection.request.deadline = now + self.task.plan.connect_timeout;
-        let (address, tls) = (self.task.address, self.task.tls);
+        let route = self.task.routes.of_link(connection.link);
+        let (address, tls) = (&route.address, route.tls.as_ref());
         if let Err(error) = connection.connect(address, tls, &self.poller, index) {
             self.fail(
                 index,
                 Outcome::ConnectFailed,
                 &format!("no connection: {error}"),
             );
+        }
+    }
+
+    /// Closes a connection that leads another way than the user's next request goes.
+    fn take_way(&mut self, index: usize) {
+        let connection = &mut self.connections[index];
+        let link = self.task.session.link(&mut connection.user);
+        if connection.link != link {
+            connection.close();
+            connection.link = link;
         }
     }
 

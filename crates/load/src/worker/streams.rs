@@ -14,7 +14,7 @@ use crate::carrier::{Carrier, Read2};
 use crate::clock;
 use crate::connection::{Connection, Phase, Request};
 use crate::http1::AnswerReader;
-use crate::http2::{End, Readers, code_name};
+use crate::http2::{End, Readers};
 use crate::poller::Ready;
 
 /// How often a request is sent again because a server went without taking any at all.
@@ -142,7 +142,8 @@ impl Worker<'_> {
 
     fn open_carrier(&mut self, group: usize) -> io::Result<()> {
         let index = self.carriers.free_index();
-        let to = (self.task.address, self.task.tls);
+        let route = self.task.routes.of_link(0);
+        let to = (&route.address, route.tls.as_ref());
         let carrier = Carrier::connect(to, &self.poller, (index, group), clock::now())?;
         self.carriers.all[index] = Some(carrier);
         self.carriers.groups[group].current = Some(index);
@@ -341,14 +342,9 @@ impl Worker<'_> {
             self.connections[user].on_carrier = None;
             match end {
                 End::Complete => self.complete(user),
-                End::Bad(why) => self.fail(user, Outcome::BadAnswer, why),
-                End::Reset(code) => {
-                    let why = format!("the server reset the stream with {}", code_name(code));
-                    self.fail(user, Outcome::Disconnected, &why);
-                }
-                End::Refused(code) => {
-                    let why = format!("the server ended the connection with {}", code_name(code));
-                    self.fail(user, Outcome::Disconnected, &why);
+                End::Bad(_) | End::Reset(_) | End::Refused(_) => {
+                    let (outcome, why) = end.failure();
+                    self.fail(user, outcome, &why);
                 }
                 End::NotTaken { none } => {
                     self.connections[user].request.sent_again += u8::from(none);

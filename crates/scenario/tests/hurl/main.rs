@@ -94,6 +94,10 @@ fn build(flow: &str, url: &str) -> Result<Scenario, String> {
     let mut read = |path: &Path| match path.to_str() {
         Some(FILE) => Ok(flow.as_bytes().to_vec()),
         Some("hello.txt") => Ok(b"hello\n".to_vec()),
+        Some("secrets.txt") => Ok(b"machine 127.0.0.1 login ann password secret".to_vec()),
+        // Read only where there is TLS.
+        Some("ca.pem" | "Ann.key") => Ok(b"no certificate".to_vec()),
+        Some(path) if path.ends_with(".netrc") => Ok(b"default login home password any".to_vec()),
         Some("cat.bin") => Ok(b"\x00\xffcat".to_vec()),
         _ => Err(std::io::ErrorKind::NotFound.into()),
     };

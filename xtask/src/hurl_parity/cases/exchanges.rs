@@ -108,7 +108,7 @@ const REQUESTS: [&str; 99] = [
 ];
 
 /// Options of `GET §/echo`.
-const OPTIONS: [&str; 58] = [
+const OPTIONS: [&str; 94] = [
     "header: A: 1",
     "header: A: {{abc}}",
     "header: {{abc}}: 1",
@@ -167,6 +167,42 @@ const OPTIONS: [&str; 58] = [
     "Location: true",
     "output: /dev/null",
     "limit-rate: 100000",
+    "limit-rate: 0",
+    "limit-rate: x",
+    "limit-rate: -1",
+    "limit-rate: {{abc}}",
+    "insecure: false",
+    "insecure: {{yes}}",
+    "insecure: {{abc}}",
+    "insecure: yes",
+    "cacert: hello.txt",
+    "cacert: missing.pem",
+    "cacert: {{path}}.pem",
+    "cert: hello.txt",
+    "cert: hello.txt:password",
+    "cert: hello.txt\nkey: data.json",
+    "cert: missing.pem",
+    "key: hello.txt",
+    "connect-to: other.test:80:127.0.0.1:1",
+    "connect-to: ::127.0.0.1:1",
+    "connect-to: 127.0.0.1::127.0.0.1:1",
+    "connect-to: :::",
+    "connect-to: other.test:80",
+    "connect-to: {{abc}}:80:127.0.0.1:1",
+    "connect-to: other.test:80:127.0.0.1:1\nconnect-to: ::127.0.0.1:1",
+    "resolve: other.test:80:127.0.0.9",
+    "resolve: {{abc}}:80:127.0.0.9",
+    "resolve: other.test:80",
+    "resolve: other.test:80:nowhere",
+    "netrc: true",
+    "netrc: false",
+    "netrc-optional: true",
+    "netrc-file: netrc.txt",
+    "netrc-file: netrc.txt\nuser: c:d",
+    "netrc-file: netrc.txt\nheader: Authorization: x",
+    "netrc-file: missing.txt",
+    "netrc-file: missing.txt\nnetrc-optional: true",
+    "netrc-file: {{path}}.txt",
 ];
 
 /// Templates in `§/echo?v=…` and in a body.

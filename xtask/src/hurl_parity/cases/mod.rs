@@ -22,8 +22,14 @@ pub(super) const VARIABLES: [&str; 8] = [
 ];
 
 /// Files beside the flows.
-pub(super) const FILES: [(&str, &str); 2] =
-    [("hello.txt", "hello\n"), ("data.json", "{\"a\": [1, 2]}\n")];
+pub(super) const FILES: [(&str, &str); 3] = [
+    ("hello.txt", "hello\n"),
+    ("data.json", "{\"a\": [1, 2]}\n"),
+    (
+        "netrc.txt",
+        "machine other.test login no password no\nmachine 127.0.0.1 login ann password \"p w\"\n",
+    ),
+];
 
 /// A flow, and what it tries.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,252 @@
+//! The connection of a pass: HTTP/1.1 or HTTP/2 over a stream that waits.
+
+use std::io::{self, Read, Write};
+use std::time::{Duration, Instant};
+
+use recording::Outcome;
+
+use super::{Ended, READ_BYTES};
+use crate::carrier::not_http2;
+use crate::http1::AnswerReader;
+use crate::http2::{End, Readers, Session};
+use crate::route::{Route, Speaks};
+use crate::stream::Blocking;
+use crate::web_socket::WebSocket;
+
+/// Pieces that a limited transfer goes in, per second.
+const PIECES_PER_SECOND: u64 = 20;
+
+/// An open connection.
+pub(super) struct Line {
+    pub(super) stream: Blocking,
+    /// Number of the way that it leads.
+    pub(super) link: u16,
+    /// `None`: HTTP/1.1.
+    http2: Option<Box<Session>>,
+    pub(super) web_socket: Option<WebSocket>,
+    bytes_per_second: Option<u64>,
+    /// Whether more came than was asked for.
+    has_more: bool,
+}
+
+/// Limits of one exchange.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) end: Instant,
+    /// Longest message of a WebSocket, bytes.
+    pub(super) body_bytes_max: u64,
+}
+
+struct Only<'a>(&'a mut AnswerReader);
+
+impl Readers for Only<'_> {
+    fn reader(&mut self, _: usize) -> &mut AnswerReader {
+        self.0
+    }
+}
+
+impl Line {
+    /// Connects, TLS included. A WebSocket needs HTTP/1.1.
+    pub(super) fn connect(
+        route: &Route,
+        link: u16,
+        limit: Duration,
+        head_bytes_max: usize,
+        is_upgrade: bool,
+    ) -> Result<Line, Ended> {
+        let failed = |error: io::Error| (Outcome::ConnectFailed, format!("no connection: {error}"));
+        if is_upgrade && route.speaks == Speaks::Http2 {
+            let why = "not sent: WebSockets do not go over HTTP/2; leave --http2 out";
+            return Err((Outcome::CheckFailed, why.to_owned()));
+        }
+        let mut stream =
+            Blocking::connect(&route.address, route.tls.as_ref(), limit).map_err(failed)?;
+        let chosen = stream.shake_hands().map_err(failed)?;
+        let http2 = match (route.speaks, chosen.as_deref()) {
+            (Speaks::Http1, _) => false,
+            (_, Some(b"h2")) | (Speaks::Http2, None) => true,
+            (Speaks::Either, _) => false,
+            (Speaks::Http2, Some(other)) => return Err(failed(not_http2(other))),
+        };
+        let session = || Box::new(Session::new(head_bytes_max, chosen.is_some()));
+        Ok(Line {
+            stream,
+            link,
+            http2: http2.then(session),
+            web_socket: None,
+            bytes_per_second: route.bytes_per_second,
+            has_more: false,
+        })
+    }
+
+    /// Returns whether another request may be sent when the last one is answered.
+    pub(super) fn is_kept(&self, reader: &AnswerReader) -> bool {
+        match &self.http2 {
+            Some(session) => session.has_room(),
+            None => reader.keeps_alive() && !self.has_more,
+        }
+    }
+
+    /// Sends a request and reads its answer.
+    pub(super) fn exchange(
+        &mut self,
+        request: &[u8],
+        reader: &mut AnswerReader,
+        limits: Limits,
+    ) -> Result<(), Ended> {
+        let mut pace = Pace::new(self.bytes_per_second);
+        match self.http2.take() {
+            Some(mut session) => {
+                let ended = self.over_http2(&mut session, request, reader, limits, &mut pace);
+                self.http2 = Some(session);
+                ended
+            }
+            None => {
+                self.send(request, &mut pace)?;
+                self.over_http1(reader, limits, &mut pace)
+            }
+        }
+    }
+
+    fn send(&mut self, bytes: &[u8], pace: &mut Pace) -> Result<(), Ended> {
+        for piece in bytes.chunks(pace.piece(bytes.len().max(1))) {
+            self.stream
+                .write_all(piece)
+                .map_err(|error| (Outcome::Disconnected, format!("while sending: {error}")))?;
+            pace.wait_for(piece.len());
+        }
+        Ok(())
+    }
+
+    fn over_http1(
+        &mut self,
+        reader: &mut AnswerReader,
+        limits: Limits,
+        pace: &mut Pace,
+    ) -> Result<(), Ended> {
+        pace.begin();
+        let mut buffer = vec![0; pace.piece(READ_BYTES)];
+        while !reader.is_complete() {
+            let bytes = match self.read(&mut buffer, limits)? {
+                0 if reader.close() => return Ok(()),
+                0 => return Err(closed(reader)),
+                bytes => bytes,
+            };
+            pace.wait_for(bytes);
+            let fed = reader.feed(&buffer[..bytes]);
+            let taken = fed.map_err(|bad| (Outcome::BadAnswer, bad.0.to_owned()))?;
+            if reader.has_upgraded() {
+                let mut web_socket = WebSocket::new(limits.body_bytes_max);
+                web_socket.take(&buffer[taken..bytes]);
+                self.web_socket = Some(web_socket);
+            } else {
+                self.has_more = taken < bytes;
+            }
+        }
+        Ok(())
+    }
+
+    fn over_http2(
+        &mut self,
+        session: &mut Session,
+        request: &[u8],
+        reader: &mut AnswerReader,
+        limits: Limits,
+        pace: &mut Pace,
+    ) -> Result<(), Ended> {
+        session.open(0, request);
+        let mut buffer = vec![0; pace.piece(READ_BYTES)];
+        loop {
+            let out = std::mem::take(&mut session.out);
+            self.send(&out, pace)?;
+            match session.ended.pop() {
+                None => {}
+                Some((_, End::Complete)) => return Ok(()),
+                Some((_, end)) => return Err(end.failure()),
+            }
+            let bytes = match self.read(&mut buffer, limits)? {
+                0 => return Err(closed(reader)),
+                bytes => bytes,
+            };
+            pace.wait_for(bytes);
+            if let Err(broken) = session.feed(&buffer[..bytes], &mut Only(&mut *reader)) {
+                session.say_goodbye(broken);
+                // Who has gone already is told nothing.
+                let _ = self.stream.write_all(&session.out);
+                return Err((Outcome::BadAnswer, broken.why.to_owned()));
+            }
+        }
+    }
+
+    /// Reads what comes next; 0 at the end, with or without a word.
+    fn read(&mut self, buffer: &mut [u8], limits: Limits) -> Result<usize, Ended> {
+        loop {
+            let left = limits.end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(late());
+            }
+            match self
+                .stream
+                .limit(left)
+                .and_then(|()| self.stream.read(buffer))
+            {
+                Ok(bytes) => return Ok(bytes),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(late()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(0),
+                Err(error) => return Err((Outcome::Disconnected, error.to_string())),
+            }
+        }
+    }
+}
+
+fn late() -> Ended {
+    let why = "no complete answer within the limit";
+    (Outcome::TimedOut, why.to_owned())
+}
+
+fn closed(reader: &AnswerReader) -> Ended {
+    let why = match reader.status() {
+        0 => "closed before the answer began",
+        _ => "closed before the answer was complete",
+    };
+    (Outcome::Disconnected, why.to_owned())
+}
+
+/// Holds a transfer back, so that its mean rate stays below a limit in each direction.
+struct Pace {
+    bytes_per_second: Option<u64>,
+    began: Instant,
+    bytes: u64,
+}
+
+impl Pace {
+    fn new(bytes_per_second: Option<u64>) -> Pace {
+        Pace {
+            bytes_per_second,
+            began: Instant::now(),
+            bytes: 0,
+        }
+    }
+
+    /// Begins the other direction.
+    fn begin(&mut self) {
+        (self.began, self.bytes) = (Instant::now(), 0);
+    }
+
+    /// Returns how many of `bytes` go at once.
+    fn piece(&self, bytes: usize) -> usize {
+        match self.bytes_per_second {
+            None => bytes,
+            Some(rate) => bytes.min((rate / PIECES_PER_SECOND).max(1) as usize),
+        }
+    }
+
+    fn wait_for(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+        if let Some(rate) = self.bytes_per_second {
+            let due = Duration::from_secs_f64(self.bytes as f64 / rate as f64);
+            std::thread::sleep(due.saturating_sub(self.began.elapsed()));
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Options of a flow that say how to connect, in a single pass and under load.
+
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+
+use crate::common::{load, millis, ok, on_each_engine, plan, read_request, serve, serve_answers};
+use crate::tls::{serve_over_tls, trusting};
+use load::{Checked, LoadError, Plan, check_once};
+use recording::Outcome;
+use scenario::{FlowSpec, Scenario, Spec};
+
+/// A scenario of one flow; files are those of the tests of TLS, and `extra`.
+fn flow(url: &str, text: &str, extra: &[(&str, &str)]) -> Scenario {
+    let spec = Spec {
+        base_url: url.to_owned(),
+        flows: vec![FlowSpec {
+            file: Some("test.hurl".into()),
+            weight: 1,
+            ..FlowSpec::default()
+        }],
+        ..Spec::default()
+    };
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/servers/tls");
+    let mut read = |path: &Path| {
+        let name = path.to_str().unwrap_or("");
+        let given = extra.iter().find(|(known, _)| *known == name);
+        match (name, given) {
+            ("test.hurl", _) => Ok(text.as_bytes().to_vec()),
+            (_, Some((_, content))) => Ok(content.as_bytes().to_vec()),
+            _ => std::fs::read(folder.join(name)),
+        }
+    };
+    Scenario::build(&spec, &mut read).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn pass(plan: &Plan, scenario: &Scenario) -> Result<Vec<Checked>, LoadError> {
+    let mut all = Vec::new();
+    check_once(plan, scenario, &mut |checked| all.push(checked))?;
+    Ok(all)
+}
+
+/// Runs the flow once and under load on each engine; all of it goes well, or fails for this reason.
+fn check(url: &str, options: &str, extra: &[(&str, &str)], failure: Option<&str>) {
+    let text = format!("GET /a\n[Options]\n{options}\nHTTP 200\n[Asserts]\nbody == \"hello\"\n");
+    let scenario = flow(url, &text, extra);
+    let passed = pass(&plan(1), &scenario).expect("a server");
+    let faults: Vec<&String> = passed.iter().flat_map(|one| &one.faults).collect();
+    for plan in on_each_engine(&plan(2)) {
+        let (exchanges, _, result) = load(&plan, &scenario);
+        let Some(part) = failure else {
+            assert!(faults.is_empty(), "{options}: {faults:?}");
+            let well = exchanges.iter().all(|one| one.outcome == Outcome::Ok);
+            assert!(
+                well && exchanges.len() > 2,
+                "{options}: {:?}",
+                result.failures
+            );
+            continue;
+        };
+        assert!(faults[0].contains(part), "{options}: {faults:?}");
+        let reason = &result.failures[0].reason;
+        assert!(reason.contains(part), "{options}: {reason}");
+    }
+}
+
+fn hello(mut stream: impl Read + Write) {
+    while read_request(&mut stream).is_some() {
+        let answered = stream.write_all(&ok("hello"));
+        if answered.and_then(|()| stream.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn certificates_are_trusted_as_an_entry_says() {
+    let url = format!("https://{}", serve_over_tls(&[], hello));
+    check(&url, "insecure: true", &[], None);
+    check(&url, "cacert: ca.pem", &[], None);
+    check(&url, "cacert: ca.pem\ninsecure: false", &[], None);
+    check(&url, "insecure: false", &[], Some("no connection: "));
+    check(&url, "cacert: cert.pem", &[], Some("no connection: "));
+}
+
+#[test]
+fn an_entry_says_less_or_more_than_the_command() {
+    let url = format!("https://{}", serve_over_tls(&[], hello));
+    let text = "GET /a\n[Options]\ninsecure: false\nHTTP 200\n";
+    let insecure = Plan {
+        trust: load::Trust {
+            insecure: true,
+            ..load::Trust::default()
+        },
+        ..plan(1)
+    };
+    let passed = pass(&insecure, &flow(&url, text, &[])).expect("a server");
+    assert_eq!(passed[0].outcome, Outcome::ConnectFailed);
+    let trusted = Plan {
+        trust: trusting(),
+        ..plan(1)
+    };
+    let passed = pass(&trusted, &flow(&url, text, &[])).expect("a server");
+    assert_eq!(passed[0].outcome, Outcome::Ok, "{:?}", passed[0].faults);
+}
+
+/// A server that wants a certificate of this authority; and a client's certificate with its key.
+fn serve_known() -> (SocketAddr, String, String) {
+    let key = KeyPair::generate().expect("a key");
+    let mut params = CertificateParams::new(Vec::new()).expect("no names");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = params.self_signed(&key).expect("a certificate");
+    let issuer = Issuer::from_params(&params, &key);
+    let own_key = KeyPair::generate().expect("a key");
+    let own = CertificateParams::new(vec!["client".to_owned()]).expect("a name");
+    let own = own.signed_by(&own_key, &issuer).expect("a certificate");
+    let mut roots = RootCertStore::empty();
+    roots.add(authority.der().clone()).expect("an authority");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+            .build()
+            .expect("a verifier");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/servers/tls");
+    let chain = CertificateDer::pem_file_iter(folder.join("cert.pem")).expect("a file");
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_client_cert_verifier(verifier)
+        .with_single_cert(
+            chain.map(|one| one.expect("a certificate")).collect(),
+            PrivateKeyDer::from_pem_file(folder.join("key.pem")).expect("a key"),
+        )
+        .expect("a configuration");
+    let config = Arc::new(config);
+    let address = serve(move |stream| {
+        let session = ServerConnection::new(Arc::clone(&config)).expect("a session");
+        hello(StreamOwned::new(session, stream));
+    });
+    (address, own.pem(), own_key.serialize_pem())
+}
+
+#[test]
+fn a_client_shows_its_certificate() {
+    let (address, certificate, key) = serve_known();
+    let url = format!("https://{address}");
+    let both = format!("{key}{certificate}");
+    let files = [
+        ("client.pem", certificate.as_str()),
+        ("client.key", key.as_str()),
+        ("both.pem", both.as_str()),
+    ];
+    let ca = "cacert: ca.pem\n";
+    check(
+        &url,
+        &format!("{ca}cert: client.pem\nkey: client.key"),
+        &files,
+        None,
+    );
+    check(&url, &format!("{ca}cert: both.pem:password"), &files, None);
+    let text = |options: &str| format!("GET /a\n[Options]\n{ca}{options}\nHTTP 200\n");
+    // The server's refusal comes behind the handshake in TLS 1.3.
+    let passed = pass(&plan(1), &flow(&url, &text("insecure: false"), &files)).expect("a server");
+    assert_ne!(passed[0].outcome, Outcome::Ok);
+    for (options, part) in [
+        ("cert: client.pem", "private key in client.pem"),
+        (
+            "cert: client.key\nkey: client.key",
+            "certificate in client.key",
+        ),
+        ("cert: client.pem\nkey: key.pem", "cannot use client.pem"),
+    ] {
+        let error = pass(&plan(1), &flow(&url, &text(options), &files));
+        let error = error.expect_err("no key").to_string();
+        assert!(error.contains(part), "{options}: {error}");
+    }
+}
+
+#[test]
+fn an_entry_goes_elsewhere() {
+    let address = serve_over_tls(&[], hello);
+    let port = address.port();
+    let ca = "cacert: ca.pem";
+    let to = |line: &str| format!("{ca}\n{line}");
+    let by_name = "https://app.test";
+    check(
+        by_name,
+        &to(&format!("connect-to: app.test:443:127.0.0.1:{port}")),
+        &[],
+        None,
+    );
+    check(by_name, &to(&format!("connect-to: ::{address}")), &[], None);
+    let with_port = format!("https://app.test:{port}");
+    check(
+        &with_port,
+        &to(&format!("resolve: app.test:{port}:127.0.0.1")),
+        &[],
+        None,
+    );
+    // The certificate is not that of the name in the URL.
+    let other = format!("https://other.test:{port}");
+    let resolved = format!("{ca}\nresolve: *:{port}:127.0.0.1");
+    check(&other, &resolved, &[], Some("not valid for name"));
+}
+
+/// Each entry of a flow is answered by the server that it goes to, also when users come back.
+#[test]
+fn entries_of_one_flow_go_different_ways() {
+    let first = serve_answers(|_| ok("first"));
+    let second = serve_answers(|_| ok("second"));
+    let entry = |options: &str, body: &str| {
+        format!("GET /a\n{options}HTTP 200\n[Asserts]\nbody == \"{body}\"\n\n")
+    };
+    let elsewhere = format!("[Options]\nconnect-to: ::{second}\n");
+    let text = [
+        entry("", "first"),
+        entry("", "first"),
+        entry(&elsewhere, "second"),
+        entry(&elsewhere, "second"),
+    ]
+    .concat();
+    let scenario = flow(&format!("http://{first}"), &text, &[]);
+    let passed = pass(&plan(1), &scenario).expect("servers");
+    assert!(passed.iter().all(|one| one.faults.is_empty()), "{passed:?}");
+    assert_eq!(passed.len(), 4);
+    for plan in on_each_engine(&plan(3)) {
+        let (exchanges, _, result) = load(&plan, &scenario);
+        assert!(
+            exchanges.len() > 8 && result.failures.is_empty(),
+            "{:?}",
+            result.failures
+        );
+    }
+}
+
+#[test]
+fn an_entry_may_have_http_2_where_the_server_speaks_it() {
+    let url = format!("https://{}", serve_over_tls(&[b"http/1.1"], hello));
+    let text = "GET /a\n[Options]\nhttp2: true\ncacert: ca.pem\nHTTP/1.1 200\n";
+    let passed = pass(&plan(1), &flow(&url, text, &[])).expect("a server");
+    assert!(passed[0].faults.is_empty(), "{passed:?}");
+}
+
+#[test]
+fn what_a_load_cannot_obey_is_refused_before_it_begins() {
+    let address = serve_answers(|_| ok("hello"));
+    let url = format!("http://{address}");
+    let http2 = Plan {
+        connections: 2,
+        streams: 1,
+        ..plan(2)
+    };
+    for (plan, options, part) in [
+        (plan(1), "limit-rate: 1000", "limit-rate"),
+        (plan(1), "http2: true", "--http2"),
+        (http2.clone(), "http2: false", "--http2"),
+        (
+            http2.clone(),
+            "connect-to: ::127.0.0.1:1",
+            "share connections",
+        ),
+    ] {
+        let text = format!("GET /a\n[Options]\n{options}\nHTTP 200\n");
+        let error = plan.check(&flow(&url, &text, &[])).expect_err(options);
+        assert!(error.to_string().contains(part), "{options}: {error}");
+    }
+    let agreed = flow(&url, "GET /a\n[Options]\nhttp2: true\nHTTP 200\n", &[]);
+    assert!(http2.check(&agreed).is_ok());
+}
+
+/// What is sent and what comes each take as long as the rate says.
+#[test]
+fn a_single_pass_is_slowed() {
+    let address = serve_answers(|_| ok(&"x".repeat(4_000)));
+    let text = format!(
+        "POST /a\n[Options]\nlimit-rate: 20000\n`{}`\nHTTP 200\n[Asserts]\nbytes count == 4000\n",
+        "y".repeat(2_000)
+    );
+    let passed = pass(&plan(1), &flow(&format!("http://{address}"), &text, &[])).expect("a server");
+    assert!(passed[0].faults.is_empty(), "{passed:?}");
+    assert!(passed[0].time >= millis(300), "{:?}", passed[0].time);
+}
