@@ -365,10 +365,11 @@ impl AnswerReader {
                     return Err(BadAnswer("two different Content-Length headers"));
                 }
             } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
-                chunked = last_token_is(value, b"chunked");
-                if !chunked {
+                // No other coding was asked for, and none may come twice.
+                if chunked || !value.eq_ignore_ascii_case(b"chunked") {
                     return Err(BadAnswer("a Transfer-Encoding other than chunked"));
                 }
+                chunked = true;
             } else if name.eq_ignore_ascii_case(b"connection") {
                 if has_token(value, b"close") {
                     keep_alive = false;
@@ -377,7 +378,10 @@ impl AnswerReader {
                 }
             }
         }
-        self.keep_alive = keep_alive;
+        // Someone on the way may have read it otherwise (RFC 9112, 6.1 and 6.3): what comes behind it
+        // on this connection is not to be believed.
+        let is_doubtful = chunked && (length.is_some() || self.minor_version == 0);
+        self.keep_alive = keep_alive && !is_doubtful;
         if self.is_head_request || matches!(self.status, 204 | 304) {
             return Ok(State::Done);
         }
@@ -475,12 +479,6 @@ fn tokens(value: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 
 fn has_token(value: &[u8], wanted: &[u8]) -> bool {
     tokens(value).any(|token| token.eq_ignore_ascii_case(wanted))
-}
-
-fn last_token_is(value: &[u8], wanted: &[u8]) -> bool {
-    tokens(value)
-        .next_back()
-        .is_some_and(|token| token.eq_ignore_ascii_case(wanted))
 }
 
 #[cfg(test)]

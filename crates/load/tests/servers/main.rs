@@ -5,6 +5,7 @@ mod common;
 mod http2;
 mod limits;
 mod loads;
+mod misbehaviours;
 mod options;
 mod real;
 mod sums;

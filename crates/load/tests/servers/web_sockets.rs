@@ -51,7 +51,7 @@ fn read_frame(stream: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
 }
 
 /// Returns the response opening the WebSocket of a request.
-fn opening(request: &str) -> String {
+pub fn opening(request: &str) -> String {
     let key = request
         .lines()
         .find_map(|line| line.strip_prefix("Sec-WebSocket-Key: "));
