@@ -15,7 +15,7 @@ const APP: &str = "run ->(_env) { [200, { 'set-cookie' => 'a=b' }, ['hello']] }\
 const FLOW: &str = "GET /first\nHTTP/2 200\n[Captures]\nword: body\n\n\
                     POST /second\nX-Word: {{word}}\n[Form]\nword: {{word}}\nHTTP/2 200\n";
 
-/// A certificate that holds for 127.0.0.1, its key, and the authority of both.
+/// A certificate valid for 127.0.0.1, the key, or the authority.
 fn file(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../load/tests/servers/tls");
     folder.join(name).canonicalize().expect("a file")

@@ -33,7 +33,7 @@ pub(crate) enum Read2 {
     Broken(&'static str),
 }
 
-/// Returns the error about a server that chose another protocol by ALPN.
+/// Returns the error about a server choosing another protocol by ALPN.
 pub(crate) fn not_http2(chosen: &[u8]) -> io::Error {
     let chosen = match chosen {
         [] => "chose no protocol by ALPN".to_owned(),

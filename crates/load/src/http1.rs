@@ -378,8 +378,8 @@ impl AnswerReader {
                 }
             }
         }
-        // Someone on the way may have read it otherwise (RFC 9112, 6.1 and 6.3): what comes behind it
-        // on this connection is not to be believed.
+        // Someone on the way may have read the answer otherwise (RFC 9112, 6.1 and 6.3): what comes
+        // behind on this connection is not to be believed.
         let is_doubtful = chunked && (length.is_some() || self.minor_version == 0);
         self.keep_alive = keep_alive && !is_doubtful;
         if self.is_head_request || matches!(self.status, 204 | 304) {

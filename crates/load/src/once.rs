@@ -19,7 +19,7 @@ const READ_BYTES: usize = 64 * 1024;
 /// Status which opens a WebSocket.
 const SWITCHING: u16 = 101;
 
-/// Outcome and reason of an exchange that did not go well.
+/// Outcome and reason of a failed exchange.
 type Ended = (Outcome, String);
 
 /// One request of a pass.
@@ -212,7 +212,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Sends a request and reads its response. A connection closed by the server in between is
+    /// Sends a request and reads the response. A connection closed by the server in between is
     /// made anew.
     fn exchange(&mut self, request: &[u8], asked: Asked) -> Result<(), Ended> {
         let link = self.session.link(&mut self.user);

@@ -181,7 +181,7 @@ impl Plan {
         }
     }
 
-    /// Refuses options of a flow that only `hakaru check` obeys.
+    /// Refuses options of a flow obeyed by `hakaru check` alone.
     fn check_links(&self, scenario: &Scenario) -> Result<(), LoadError> {
         let is_http2 = self.streams > 0;
         let wrong = scenario.links().iter().find_map(|link| {

@@ -46,7 +46,7 @@ impl Routes {
         &self.0[usize::from(link)]
     }
 
-    /// Returns whether entries differ in their way.
+    /// Returns whether entries go different ways.
     pub(crate) fn has_several(&self) -> bool {
         self.0.len() > 1
     }

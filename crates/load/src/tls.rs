@@ -86,7 +86,7 @@ impl TlsClient {
     }
 }
 
-/// Reads the client's certificates and its private key.
+/// Reads the client's certificates and private key.
 fn identity(
     certificate: &PemFile,
     key: &PemFile,

@@ -70,7 +70,7 @@ pub(crate) enum Part {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Response {
     pub(crate) place: Place,
-    /// `HTTP/1.0` or `HTTP/1.1` demands that minor version, `HTTP/2` what stands for it in answers.
+    /// Minor version demanded by `HTTP/1.0` or `HTTP/1.1`; [`crate::HTTP2`] for `HTTP/2`.
     pub(crate) minor_version: Option<u8>,
     /// `None` is `*`.
     pub(crate) status: Option<u16>,

@@ -22,7 +22,7 @@ pub struct Link {
     pub insecure: Option<bool>,
     /// `cacert`: authorities in PEM, trusted instead of all others.
     pub authorities: Option<PemFile>,
-    /// `cert`: the client's certificate and those of its issuers, in PEM.
+    /// `cert`: the client's certificate and the issuers', in PEM.
     pub certificate: Option<PemFile>,
     /// `key`: the private key of the certificate, in PEM.
     pub key: Option<PemFile>,
@@ -110,7 +110,7 @@ fn certificate_name(text: &str) -> String {
     name
 }
 
-/// Returns where to connect to by `connect-to` and `resolve`, where one of them is about the URL.
+/// Returns where to connect to by `connect-to` and `resolve`, where either is about the URL.
 fn destination(
     options: &Options,
     base: &BaseUrl,
@@ -140,7 +140,7 @@ fn destination(
 }
 
 /// Returns where `at` leads by `HOST1:PORT1:HOST2:PORT2`; an empty part of the first two stands for
-/// any, of the last two for no change. Outer `None`: it cannot be read.
+/// any, of the last two for no change. Outer `None`: the text is wrong.
 #[expect(
     clippy::option_option,
     reason = "unreadable and about another host are two things"
@@ -187,7 +187,7 @@ fn resolve(text: &str, at: &(String, u16)) -> Option<Option<String>> {
     Some((is_it && port == at.1).then(|| address.to_owned()))
 }
 
-/// Splits a host off, in brackets or not, and the colon behind it.
+/// Splits a host off, in brackets or not, and the colon behind.
 fn host(text: &str) -> Option<(&str, &str)> {
     match text.strip_prefix('[') {
         Some(rest) => rest.split_once("]:"),
@@ -195,7 +195,7 @@ fn host(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// What an entry needs to know of its way before the run.
+/// What an entry needs to know of the way before the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
     /// Number among the links of the scenario.
@@ -284,7 +284,7 @@ fn credentials(
     }
 }
 
-/// Returns the user's own file: that of `NETRC`, or `.netrc` in the home folder.
+/// Returns the user's own file: named by `NETRC`, or `.netrc` in the home folder.
 fn home_netrc() -> String {
     std::env::var("NETRC").unwrap_or_else(|_| {
         let home = std::env::var("HOME").unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Names and passwords from a `.netrc` file: `machine HOST login NAME password WORD`.
 
-/// Returns name and password for a host: those of the first `machine` of that name, or of
-/// `default` when that comes before.
+/// Returns name and password for a host: of the first `machine` with the host's name, or of a
+/// `default` standing before.
 ///
 /// The error is a sentence about the file.
 pub(crate) fn find(text: &str, host: &str) -> Result<Option<(String, String)>, String> {

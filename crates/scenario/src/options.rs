@@ -145,7 +145,7 @@ impl Options {
         })
     }
 
-    /// All texts of an option that adds up, in order.
+    /// All texts of an option which may come several times, in order.
     pub(crate) fn texts(&self, name: &'static str) -> impl Iterator<Item = &Template> {
         self.lines
             .iter()
@@ -186,7 +186,7 @@ impl Options {
         self.time("delay", variables)
     }
 
-    /// Bytes per second in each direction, where they are limited.
+    /// Bytes per second in each direction, where limited.
     pub(crate) fn limit_rate(&self, variables: &mut Variables) -> Result<Option<u64>, String> {
         let found = self.number("limit-rate", variables)?;
         Ok(found.filter(|rate| *rate > 0))

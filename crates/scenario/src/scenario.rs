@@ -39,7 +39,7 @@ pub struct Scenario {
     pub(crate) cycle: Vec<u16>,
     pub(crate) score: ScoreSpec,
     pub(crate) feed_rows_min: Option<usize>,
-    /// Ways to the server that some entry goes.
+    /// Ways to the server gone by some entry.
     pub(crate) links: Vec<Link>,
 }
 
@@ -137,7 +137,7 @@ impl Scenario {
         &self.base
     }
 
-    /// Ways to the server that some entry goes, by [`Session::link`].
+    /// Ways to the server gone by some entry, by [`Session::link`].
     pub fn links(&self) -> &[Link] {
         &self.links
     }

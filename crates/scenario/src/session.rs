@@ -188,7 +188,7 @@ impl<'s> Session<'s> {
         step.needs_body || self.is_cached(user, step)
     }
 
-    /// Number of the way to the server that the user's current entry goes, among
+    /// Number of the way to the server for the user's current entry, among
     /// [`Scenario::links`].
     pub fn link(&self, user: &mut User) -> u16 {
         self.step(user).link

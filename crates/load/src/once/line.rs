@@ -1,4 +1,4 @@
-//! The connection of a pass: HTTP/1.1 or HTTP/2 over a stream that waits.
+//! The connection of a pass: HTTP/1.1 or HTTP/2 over a blocking stream.
 
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use crate::route::{Route, Speaks};
 use crate::stream::Blocking;
 use crate::web_socket::WebSocket;
 
-/// Pieces that a limited transfer goes in, per second.
+/// Pieces of a limited transfer, per second.
 const PIECES_PER_SECOND: u64 = 20;
 
 /// An open connection.
 pub(super) struct Line {
     pub(super) stream: Blocking,
-    /// Number of the way that it leads.
+    /// Number of the way to the server.
     pub(super) link: u16,
     /// `None`: HTTP/1.1.
     http2: Option<Box<Session>>,
@@ -87,7 +87,7 @@ impl Line {
         }
     }
 
-    /// Sends a request and reads its answer.
+    /// Sends a request and reads the response.
     pub(super) fn exchange(
         &mut self,
         request: &[u8],
@@ -213,7 +213,7 @@ fn closed(reader: &AnswerReader) -> Ended {
     (Outcome::Disconnected, why.to_owned())
 }
 
-/// Holds a transfer back, so that its mean rate stays below a limit in each direction.
+/// Holds a transfer back, so as to keep the mean rate below a limit in each direction.
 struct Pace {
     bytes_per_second: Option<u64>,
     began: Instant,

@@ -68,7 +68,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Closes a connection that leads another way than the user's next request goes.
+    /// Closes a connection leading another way than the user's next request goes.
     fn take_way(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         let link = self.task.session.link(&mut connection.user);

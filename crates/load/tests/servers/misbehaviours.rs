@@ -1,4 +1,4 @@
-//! The table of `docs/load.md`: what servers do over HTTP/1.1, and what is said of it. Each row is
+//! The table of `docs/load.md`: what servers do over HTTP/1.1, and how requests end. Each row is
 //! a server of its own, asked by a single pass and by a load.
 
 use std::io::{self, Read, Write};
@@ -21,7 +21,7 @@ use scenario::{Expectation, FlowSpec, MessageSpec, Payload, Scenario, SocketSpec
 
 type Handler = Box<dyn Fn(TcpStream) + Send + Sync>;
 
-/// A row of the table, and the server of it.
+/// A row of the table, and the server.
 struct Row {
     does: &'static str,
     outcome: &'static str,
@@ -35,9 +35,9 @@ struct Row {
 /// What the client asks.
 #[derive(Clone, Copy)]
 enum Asks {
-    /// This flow.
+    /// A flow.
     Flow(&'static str),
-    /// A WebSocket, and a message on it.
+    /// A WebSocket, and a message.
     Message,
 }
 
@@ -114,7 +114,7 @@ impl Row {
         (!fits).then(|| format!("{}: a pass ends with {outcome}: {said}", self.does))
     }
 
-    /// A load until something has ended as the row says; all that ended otherwise is wrong, but for
+    /// A load until something has ended as the row says; all other ends are wrong, but for
     /// what opens a WebSocket.
     fn load(&self, scenario: &Scenario, engine: Engine) -> Option<String> {
         let plan = Plan {
@@ -144,7 +144,7 @@ impl Row {
     }
 }
 
-/// Limits that are reached soon where a server never ends, and by nobody else.
+/// Limits reached soon where a server never ends, and by nobody else.
 fn limited() -> Plan {
     Plan {
         duration: millis(60_000),
@@ -172,7 +172,7 @@ fn late() -> (&'static str, &'static str) {
     ("timed out", "no complete answer within the limit")
 }
 
-/// Answers each request with these bytes.
+/// Answers each request with the bytes.
 fn says(bytes: impl Into<Vec<u8>>) -> Handler {
     let bytes = bytes.into();
     Box::new(
@@ -182,7 +182,7 @@ fn says(bytes: impl Into<Vec<u8>>) -> Handler {
     )
 }
 
-/// Answers with these bytes and ends its side; what the client still says is read.
+/// Answers with the bytes and shuts down writing; what the client still says is read.
 fn ends(bytes: impl Into<Vec<u8>>) -> Handler {
     let bytes = bytes.into();
     Box::new(move |mut stream| {
@@ -193,7 +193,7 @@ fn ends(bytes: impl Into<Vec<u8>>) -> Handler {
     })
 }
 
-/// Answers with `begin`, then with `more` for as long as the client takes it.
+/// Answers with `begin`, then with `more` for as long as the client reads.
 fn goes_on(begin: &'static str, more: Vec<u8>, pause: Duration) -> Handler {
     Box::new(move |mut stream| {
         let asked = read_request(&mut stream).is_some();
@@ -205,7 +205,7 @@ fn goes_on(begin: &'static str, more: Vec<u8>, pause: Duration) -> Handler {
     })
 }
 
-/// A head of status 200 with these lines, and what follows it.
+/// A head of status 200 with header lines, and what follows.
 fn head(lines: &str, body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\n{lines}\r\n{body}")
 }
@@ -712,7 +712,7 @@ fn contents() -> Vec<Row> {
     ]
 }
 
-/// Speaks TLS with a certificate of its own making.
+/// Speaks TLS with a self-signed certificate.
 fn tls(change: impl Fn(&mut CertificateParams), protocols: &[&[u8]]) -> Handler {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("a name");
@@ -721,7 +721,7 @@ fn tls(change: impl Fn(&mut CertificateParams), protocols: &[&[u8]]) -> Handler 
     trusted(certificate.der().clone(), &key, protocols)
 }
 
-/// Speaks TLS with a certificate that the client's authority vouches for.
+/// Speaks TLS with a certificate signed by the client's authority.
 fn vouched(change: impl Fn(&mut CertificateParams)) -> Handler {
     let authority = authority();
     let key = KeyPair::generate().expect("a key");
@@ -850,7 +850,7 @@ fn handshakes() -> Vec<Row> {
     ]
 }
 
-/// Opens a WebSocket, and says these frames when the client has said something.
+/// Opens a WebSocket, and sends the frames when the client has said something.
 fn frames(said: impl Into<Vec<u8>>) -> Handler {
     let said = said.into();
     Box::new(move |mut stream| {
@@ -1021,7 +1021,7 @@ fn each_misbehaviour_ends_as_the_table_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The table as it stands in the documentation.
+/// Compares the table with the documentation.
 #[test]
 fn the_documentation_has_the_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/load.md");

@@ -1,4 +1,4 @@
-//! Options of a flow that say how to connect, in a single pass and under load.
+//! Options of a flow about the connection, in a single pass and under load.
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use load::{Checked, LoadError, Plan, check_once};
 use recording::Outcome;
 use scenario::{FlowSpec, Scenario, Spec};
 
-/// A scenario of one flow; files are those of the tests of TLS, and `extra`.
+/// A scenario of one flow; files are `extra` and the certificates for tests of TLS.
 fn flow(url: &str, text: &str, extra: &[(&str, &str)]) -> Scenario {
     let spec = Spec {
         base_url: url.to_owned(),
@@ -47,7 +47,7 @@ fn pass(plan: &Plan, scenario: &Scenario) -> Result<Vec<Checked>, LoadError> {
     Ok(all)
 }
 
-/// Runs the flow once and under load on each engine; all of it goes well, or fails for this reason.
+/// Runs the flow once and under load on each engine; all goes well, or fails for the reason.
 fn check(url: &str, options: &str, extra: &[(&str, &str)], failure: Option<&str>) {
     let text = format!("GET /a\n[Options]\n{options}\nHTTP 200\n[Asserts]\nbody == \"hello\"\n");
     let scenario = flow(url, &text, extra);
@@ -111,7 +111,7 @@ fn an_entry_says_less_or_more_than_the_command() {
     assert_eq!(passed[0].outcome, Outcome::Ok, "{:?}", passed[0].faults);
 }
 
-/// A server that wants a certificate of this authority; and a client's certificate with its key.
+/// A server wanting a client's certificate; and such a certificate with the key.
 fn serve_known() -> (SocketAddr, String, String) {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
@@ -210,7 +210,7 @@ fn an_entry_goes_elsewhere() {
     check(&other, &resolved, &[], Some("not valid for name"));
 }
 
-/// Each entry of a flow is answered by the server that it goes to, also when users come back.
+/// Each entry of a flow is answered by the right server, also when users come back.
 #[test]
 fn entries_of_one_flow_go_different_ways() {
     let first = serve_answers(|_| ok("first"));
