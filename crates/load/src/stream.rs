@@ -1,24 +1,27 @@
 //! Destination of a load, and a stream to the destination: TCP or a Unix socket, with TLS or
 //! without.
 
+mod blocking;
+
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream as BlockingTcp, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream as BlockingUnix;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
 use rustix::net::SendFlags;
-use rustls::{ClientConnection, StreamOwned};
+use rustls::ClientConnection;
 use scenario::BaseUrl;
 
 use crate::outcome::LoadError;
 use crate::poller::Poller;
 use crate::tls::{self, TlsClient};
 use crate::uring::{Lane, Uring};
+
+pub(crate) use blocking::Blocking;
 
 /// Longest wait for an address to accept a connection.
 const ADDRESS_TRY: Duration = Duration::from_millis(500);
@@ -380,126 +383,6 @@ impl AsFd for Socket {
             Socket::Tcp(stream) => stream.as_fd(),
             Socket::Unix(stream) => stream.as_fd(),
         }
-    }
-}
-
-/// A blocking stream, for single requests.
-#[derive(Debug)]
-pub(crate) enum Blocking {
-    Plain(Waiting),
-    Tls(Box<StreamOwned<ClientConnection, Waiting>>),
-}
-
-/// A blocking socket.
-#[derive(Debug)]
-pub(crate) enum Waiting {
-    Tcp(BlockingTcp),
-    Unix(BlockingUnix),
-}
-
-impl Blocking {
-    /// Connects within `limit`; a TLS handshake comes with the first write.
-    pub(crate) fn connect(
-        address: &Address,
-        tls: Option<&TlsClient>,
-        limit: Duration,
-    ) -> io::Result<Blocking> {
-        let socket = match address {
-            Address::Tcp(address) => Waiting::Tcp(BlockingTcp::connect_timeout(address, limit)?),
-            Address::Unix(path) => Waiting::Unix(BlockingUnix::connect(path)?),
-        };
-        if let Waiting::Tcp(stream) = &socket {
-            stream.set_nodelay(true)?;
-        }
-        let stream = match tls.map(TlsClient::session).transpose()? {
-            None => Blocking::Plain(socket),
-            Some(session) => Blocking::Tls(Box::new(StreamOwned::new(session, socket))),
-        };
-        stream.limit(limit)?;
-        Ok(stream)
-    }
-
-    /// Completes the TLS handshake; returns the protocol chosen by ALPN, empty where the server
-    /// chose none; `None` without TLS.
-    pub(crate) fn shake_hands(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let Blocking::Tls(stream) = self else {
-            return Ok(None);
-        };
-        while stream.conn.is_handshaking() {
-            stream.conn.complete_io(&mut stream.sock)?;
-        }
-        let chosen = stream.conn.alpn_protocol();
-        Ok(Some(chosen.unwrap_or_default().to_vec()))
-    }
-
-    /// Lets no read or write take longer than `limit`.
-    pub(crate) fn limit(&self, limit: Duration) -> io::Result<()> {
-        let socket = match self {
-            Blocking::Plain(socket) => socket,
-            Blocking::Tls(stream) => &stream.sock,
-        };
-        match socket {
-            Waiting::Tcp(stream) => {
-                stream.set_read_timeout(Some(limit))?;
-                stream.set_write_timeout(Some(limit))
-            }
-            Waiting::Unix(stream) => {
-                stream.set_read_timeout(Some(limit))?;
-                stream.set_write_timeout(Some(limit))
-            }
-        }
-    }
-}
-
-impl Read for Blocking {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = match self {
-            Blocking::Plain(socket) => socket.read(buffer),
-            Blocking::Tls(stream) => stream.read(buffer),
-        };
-        match read {
-            // Closed without a last word of TLS, which is common.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
-            other => other,
-        }
-    }
-}
-
-impl Write for Blocking {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Blocking::Plain(socket) => socket.write(bytes),
-            Blocking::Tls(stream) => stream.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Blocking::Plain(_) => Ok(()),
-            Blocking::Tls(stream) => stream.flush(),
-        }
-    }
-}
-
-impl Read for Waiting {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Waiting::Tcp(stream) => stream.read(buffer),
-            Waiting::Unix(stream) => stream.read(buffer),
-        }
-    }
-}
-
-impl Write for Waiting {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Waiting::Tcp(stream) => stream.write(bytes),
-            Waiting::Unix(stream) => stream.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
