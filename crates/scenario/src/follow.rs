@@ -16,6 +16,8 @@ pub(crate) struct Trail {
     followed: Vec<(u16, String)>,
     /// The request that the last redirect leads to, until it is sent.
     next: Option<Hop>,
+    /// Whether the last request answered a challenge already.
+    is_authorized: bool,
 }
 
 /// A request that a redirect leads to.
@@ -26,6 +28,8 @@ pub(crate) struct Hop {
     pub(crate) target: String,
     /// Whether the entry's body is sent again.
     pub(crate) keeps_body: bool,
+    /// Value of `Authorization` answering a challenge.
+    pub(crate) authorization: Option<String>,
 }
 
 impl Trail {
@@ -34,6 +38,22 @@ impl Trail {
         self.url.clear();
         self.followed.clear();
         self.next = None;
+        self.is_authorized = false;
+    }
+
+    pub(crate) fn is_authorized(&self) -> bool {
+        self.is_authorized
+    }
+
+    /// Lets the last request be made again, with the given `Authorization`.
+    pub(crate) fn authorize(&mut self, method: &str, target: &str, authorization: String) {
+        self.is_authorized = true;
+        self.next = Some(Hop {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            keeps_body: true,
+            authorization: Some(authorization),
+        });
     }
 
     /// Takes the request that is to be made because of a redirect.
@@ -82,7 +102,9 @@ impl Trail {
             method: if keeps { method } else { "GET" }.to_owned(),
             target,
             keeps_body: keeps,
+            authorization: None,
         });
+        self.is_authorized = false;
         Ok(true)
     }
 }

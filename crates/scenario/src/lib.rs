@@ -30,6 +30,7 @@ mod body;
 mod cache;
 mod cursor;
 mod date;
+mod digest;
 mod encode;
 mod error;
 mod feed;

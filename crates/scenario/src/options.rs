@@ -20,8 +20,9 @@ const RETRY_INTERVAL_MS_DEFAULT: u64 = 1_000;
 
 /// Options that are on or off. Of these, `http1.1`, `path-as-is`, `verbose` and `very-verbose` say
 /// what is so anyway, or what `hurl` prints.
-const SWITCHES: [&str; 12] = [
+const SWITCHES: [&str; 13] = [
     "compressed",
+    "digest",
     "http1.1",
     "http2",
     "insecure",
@@ -237,6 +238,11 @@ impl Options {
         Ok(self.switch("compressed", variables)?.unwrap_or(false))
     }
 
+    /// Whether digest authentication may be asked for.
+    pub(crate) fn may_digest(&self) -> bool {
+        self.given_switch(&["digest"]).is_some()
+    }
+
     /// More headers of the request.
     pub(crate) fn headers(&self) -> impl Iterator<Item = &KeyValue> {
         self.lines.iter().filter_map(|line| match &line.setting {
@@ -268,7 +274,9 @@ impl OptionLine {
     pub(crate) fn is_of_request(&self) -> bool {
         matches!(
             self.setting,
-            Setting::Header(_) | Setting::Text("user", _) | Setting::Switch("compressed", _)
+            Setting::Header(_)
+                | Setting::Text("user", _)
+                | Setting::Switch("compressed" | "digest", _)
         )
     }
 

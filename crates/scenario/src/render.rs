@@ -23,9 +23,12 @@ pub(crate) fn render(
     variables: &mut Variables,
 ) -> Result<Fixed, String> {
     let with_body = hop.is_none_or(|hop| hop.keeps_body);
-    let body = match with_body {
-        true => Some(body(step, variables)?),
-        false => None,
+    // A challenge is asked for without the body, which would be sent in vain.
+    let is_probe = hop.is_none() && digest_user(step, variables)?.is_some();
+    let body = match (with_body, is_probe) {
+        (true, false) => Some(body(step, variables)?),
+        (true, true) => Some(Vec::new()),
+        (false, _) => None,
     };
     let url = match hop {
         None => url(step, base, variables)?,
@@ -48,6 +51,9 @@ pub(crate) fn render(
     head.extend_from_slice(&url);
     head.extend_from_slice(b" HTTP/1.1\r\n");
     headers(step, base, with_body, variables, &mut head)?;
+    if let Some(authorization) = hop.and_then(|hop| hop.authorization.as_deref()) {
+        push_header(&mut head, "Authorization", authorization)?;
+    }
     if let Some(body) = &body {
         content_headers(step, body, &mut head);
     }
@@ -137,9 +143,14 @@ fn headers(
     if step.entry.options.compressed(variables)? && !given("accept-encoding") {
         push_header(head, "Accept-Encoding", "gzip, deflate")?;
     }
-    let pair = match step.entry.basic_auth.is_some() || !given("authorization") {
-        true => credentials(step, variables)?,
-        false => None,
+    let pair = match &step.entry.basic_auth {
+        Some(pair) => Some(format!(
+            "{}:{}",
+            pair.key.render(variables)?,
+            pair.value.render(variables)?
+        )),
+        None if given("authorization") || digest_user(step, variables)?.is_some() => None,
+        None => credentials(step, variables)?,
     };
     if let Some(pair) = pair {
         push_header(
@@ -166,16 +177,26 @@ fn given_headers(step: &Step) -> impl Iterator<Item = &KeyValue> {
     entry.headers.iter().chain(entry.options.headers())
 }
 
-/// `name:password` of basic authentication.
+/// Returns `name:password` by the option `user`, else by a `.netrc` file.
 fn credentials(step: &Step, variables: &mut Variables) -> Result<Option<String>, String> {
-    if let Some(user) = &step.entry.basic_auth {
-        let (name, password) = (user.key.render(variables)?, user.value.render(variables)?);
-        return Ok(Some(format!("{name}:{password}")));
-    }
     let user = step.entry.options.user();
     let user = user.map(|user| user.render(variables)).transpose()?;
     let netrc = step.netrc.as_ref();
     Ok(user.or_else(|| netrc.map(|(name, password)| format!("{name}:{password}"))))
+}
+
+/// Returns `name:password` for digest authentication, where the entry asks for digests and gives no
+/// `Authorization` itself.
+pub(crate) fn digest_user(
+    step: &Step,
+    variables: &mut Variables,
+) -> Result<Option<String>, String> {
+    let options = &step.entry.options;
+    let is_own = step.entry.basic_auth.is_some() || has_header(step, "authorization");
+    if is_own || options.switch("digest", variables)? != Some(true) {
+        return Ok(None);
+    }
+    credentials(step, variables)
 }
 
 pub(crate) fn has_header(step: &Step, name: &str) -> bool {

@@ -220,6 +220,7 @@ impl Entry {
     pub(crate) fn watches_url(&self) -> bool {
         let asks = |query: &Query| matches!(query, Query::Url | Query::Redirects);
         self.options.may_follow()
+            || self.options.may_digest()
             || self.response.as_ref().is_some_and(|response| {
                 let mut captures = response.captures.iter();
                 let mut asserts = response.asserts.iter();

@@ -81,6 +81,7 @@ const RUN: &[(WordKind, &[&str])] = &[
             "compressed",
             "connect-to",
             "delay",
+            "digest",
             "header",
             "http1.1",
             "http2",
@@ -230,7 +231,6 @@ const NO_SUCH_LOGIN: &str = "use [BasicAuth], or a header";
 const REFUSED: &[(WordKind, &str, &str)] = &[
     (WordKind::Option, "aws-sigv4", NO_SUCH_LOGIN),
     (WordKind::Option, "connect-timeout", FOR_ALL),
-    (WordKind::Option, "digest", NO_SUCH_LOGIN),
     (WordKind::Option, "http1.0", NOT_SPOKEN),
     (WordKind::Option, "http3", NOT_SPOKEN),
     (

@@ -5,8 +5,13 @@ use std::time::Instant;
 
 use super::{Position, Session, User};
 use crate::answer::Answer;
+use crate::digest::{Asked, Challenge};
+use crate::render::digest_user;
 use crate::scenario::Flow;
 use crate::step::Step;
+
+/// The status of a challenge.
+const UNAUTHORIZED: u16 = 401;
 
 impl<'s> Session<'s> {
     pub(super) fn step(&self, user: &mut User) -> &'s Step {
@@ -46,6 +51,9 @@ impl<'s> Session<'s> {
         user: &mut User,
         answer: &Answer<'_>,
     ) -> Result<bool, String> {
+        if step.entry.options.may_digest() && self.answers_challenge(step, user, answer)? {
+            return Ok(true);
+        }
         if !step.entry.options.may_follow() {
             return Ok(false);
         }
@@ -56,6 +64,43 @@ impl<'s> Session<'s> {
                 user.trail.follow(answer, &user.method, base, most)
             }
         }
+    }
+
+    /// Answers a challenge of the server, where the entry says so; whether there is one.
+    fn answers_challenge(
+        &self,
+        step: &Step,
+        user: &mut User,
+        answer: &Answer<'_>,
+    ) -> Result<bool, String> {
+        if answer.status != UNAUTHORIZED || user.trail.is_authorized() {
+            return Ok(false);
+        }
+        let Some(pair) = digest_user(step, &mut user.variables)? else {
+            return Ok(false);
+        };
+        let values = answer.values("www-authenticate");
+        let mut values = values.filter_map(|value| std::str::from_utf8(value).ok());
+        let Some(challenge) = values.find_map(Challenge::parse) else {
+            return Ok(false);
+        };
+        let (name, password) = pair.split_once(':').unwrap_or((&pair, ""));
+        let origin = self.scenario.base.origin();
+        let uri = user
+            .trail
+            .url
+            .strip_prefix(&origin)
+            .unwrap_or("/")
+            .to_owned();
+        let authorization = challenge.answer(Asked {
+            method: &user.method,
+            uri: &uri,
+            user: name,
+            password,
+            cnonce: &user.variables.new_uuid(),
+        });
+        user.trail.authorize(&user.method, &uri, authorization);
+        Ok(true)
     }
 
     fn begin_iteration(&self, user: &mut User) -> Position {

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
+use md5::Digest as _;
 
 struct Request {
     method: String,
@@ -51,6 +52,8 @@ fn serve(mut stream: TcpStream) -> io::Result<()> {
         .and_then(|rest| rest.split_once('/'))
     {
         tried(target, enough)
+    } else if let Some(algorithm) = target.strip_prefix("/digest/") {
+        challenged(&request, algorithm)
     } else {
         echo(&request)
     };
@@ -100,6 +103,45 @@ fn tried(target: &str, enough: &str) -> Reply {
         status: (count.to_string() != enough).then(|| "404".to_owned()),
         body: count.to_string().into_bytes(),
         ..Reply::default()
+    }
+}
+
+/// Asks for digest authentication of Ann, and echoes the request of a right answer.
+fn challenged(request: &Request, algorithm: &str) -> Reply {
+    let challenge = Reply {
+        status: Some("401".to_owned()),
+        headers: format!(
+            "WWW-Authenticate: Basic realm=\"r\"\r\n\
+             WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", opaque=\"o\", algorithm={algorithm}\r\n"
+        ),
+        ..Reply::default()
+    };
+    let given = request.headers.get("authorization");
+    let Some(given) = given.and_then(|given| given.strip_prefix("Digest ")) else {
+        assert!(request.body.is_empty(), "a body is sent in vain");
+        return challenge;
+    };
+    let part = |name: &str| {
+        let mut parts = given.split(", ").filter_map(|part| part.split_once('='));
+        let found = parts.find(|(known, _)| *known == name);
+        found.map_or("", |(_, value)| value.trim_matches('"'))
+    };
+    let hash = |text: String| -> String {
+        let bytes = match algorithm {
+            "MD5" => md5::Md5::digest(text).to_vec(),
+            _ => sha2::Sha256::digest(text).to_vec(),
+        };
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    let secret = hash("ann:r:secret".to_owned());
+    let asked = hash(format!("{}:{}", request.method, request.target));
+    let expected = hash(format!(
+        "{secret}:n:00000001:{}:auth:{asked}",
+        part("cnonce")
+    ));
+    match part("response") == expected && part("opaque") == "o" {
+        true => echo(request),
+        false => challenge,
     }
 }
 
