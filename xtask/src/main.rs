@@ -8,6 +8,7 @@
     reason = "a program for the terminal of a developer"
 )]
 
+mod arm64;
 mod bench;
 mod demo;
 mod doctor_roots;
@@ -61,6 +62,8 @@ const USAGE: &str = "usage: cargo xtask TASK
              the tests of the agent on Debian's Rubies and Pumas, and on those of a folder of archives
   foreign-suites [NAME] [--write]
              other projects' own tests, of Debian's sources, with the agent and the sampler inside and without
+  arm64-tests [CRATE]…
+             tests of ring, stats and schema, cross-built for arm64 and run under qemu
   macos-check    the crates that need no Linux must compile for macOS; nothing is run
   hurl-parity [--seed N] [--only TEXT] [--examples N]
              small flows, generated, in real `hurl` (built into target/) and in `hakaru check`: where they differ
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
         "doctor-roots" => doctor_roots::task(rest),
         "foreign-suites" => foreign::task(rest),
         "rubies" => rubies::task(rest),
+        "arm64-tests" => arm64::task(rest),
         "macos-check" => macos::task(),
         "hurl-parity" => hurl_parity::task(rest),
         "kubernetes" => kubernetes::task(rest),

@@ -3,8 +3,8 @@
 
 use figures::{counted, numbers};
 use hdrhistogram::Histogram;
-use load::Pace;
-use recording::Nanos;
+use load::{Outcomes, Pace};
+use recording::{Nanos, Outcome};
 use report::text::{Column, fold, left, one_line, table as fitted, width};
 use words::{Language, Phrase, Text, phrase, text};
 
@@ -94,6 +94,17 @@ fn connections(plan: &load::Plan) -> Text {
     }
 }
 
+/// Says why requests without an answer are not among the failed ones.
+fn unanswered(outcomes: &Outcomes) -> Option<Text> {
+    let count = outcomes.of(Outcome::Unanswered);
+    (count > 0).then(|| {
+        text!(
+            "  unanswered means still under way after the end, which is no failure: {count}",
+            count = numbers::count(count)
+        )
+    })
+}
+
 fn head(view: &View<'_>, language: Language) -> Vec<String> {
     let say = |text: Text| text.written_in(language);
     let measured = view.measured;
@@ -133,6 +144,7 @@ fn head(view: &View<'_>, language: Language) -> Vec<String> {
         )
         .collect();
     lines.push(format!("  {}", statuses.join("   ")));
+    lines.extend(unanswered(outcomes).map(say));
     lines
 }
 
@@ -273,4 +285,20 @@ fn section(title: Phrase, lines: Vec<Text>, language: Language) -> Vec<String> {
     let lines = lines.into_iter().map(|line| line.written_in(language));
     section.extend(lines.map(|line| format!("  {line}")));
     section
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_under_way_at_the_end_are_told_apart_from_failures() {
+        let mut outcomes = Outcomes::default();
+        outcomes.add_many(Outcome::Ok, 1_743);
+        assert_eq!(unanswered(&outcomes), None);
+        outcomes.add_many(Outcome::Unanswered, 41);
+        assert_eq!((outcomes.failed(), outcomes.all()), (0, 1_784));
+        let line = unanswered(&outcomes).map(|text| text.written_in(Language::English));
+        assert!(line.is_some_and(|line| line.ends_with("no failure: 41")));
+    }
 }

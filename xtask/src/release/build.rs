@@ -36,12 +36,7 @@ pub(super) fn build(machine: Machine, debug: bool) -> Outcome<Built> {
     // A folder of its own: another linker would make cargo build everything again in the usual one.
     let folder = target_folder().join("release-build");
     build.arg("--target-dir").arg(&folder);
-    let name = machine.target.replace('-', "_");
-    let linker = format!("CARGO_TARGET_{}_LINKER", name.to_uppercase());
-    build
-        .env(linker, &compiler.cc)
-        .env(format!("CC_{name}"), &compiler.cc)
-        .env(format!("AR_{name}"), &compiler.ar);
+    compiler.name_in(&mut build, machine);
     run(&mut build)?;
     let kind = if debug { "debug" } else { "release" };
     Ok(Built {

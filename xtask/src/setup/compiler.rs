@@ -2,6 +2,7 @@
 //! than the old Debian's. It compiles for this machine and for arm64.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::apt;
 use super::relocated::{Relocated, write_script};
@@ -64,6 +65,18 @@ pub(crate) struct Compiler {
     pub(crate) cc: PathBuf,
     pub(crate) ar: PathBuf,
     pub(crate) objdump: PathBuf,
+}
+
+impl Compiler {
+    /// Makes cargo compile C code and link with these programs for a machine.
+    pub(crate) fn name_in(&self, cargo: &mut Command, machine: Machine) {
+        let name = machine.target.replace('-', "_");
+        let linker = format!("CARGO_TARGET_{}_LINKER", name.to_uppercase());
+        cargo
+            .env(linker, &self.cc)
+            .env(format!("CC_{name}"), &self.cc)
+            .env(format!("AR_{name}"), &self.ar);
+    }
 }
 
 impl Machine {

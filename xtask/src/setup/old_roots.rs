@@ -60,6 +60,14 @@ pub(crate) fn of(machine: Machine) -> Outcome<Vec<OldRoot>> {
         .collect()
 }
 
+/// Returns the command under which this machine runs programs of a foreign one outside of a root,
+/// with the oldest Debian's C library. Unpacks the Debian unless there.
+pub(crate) fn emulator(machine: Machine) -> Outcome<String> {
+    let root = base(SUITES[0], machine)?;
+    let qemu = root.join(QEMU);
+    Ok(format!("{} -L {}", qemu.display(), root.display()))
+}
+
 impl OldRoot {
     /// For people.
     pub(crate) fn name(&self) -> String {
