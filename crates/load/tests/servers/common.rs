@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use load::{Batch, Engine, LoadResult, Numbered, Plan, run};
 use recording::{Exchange, Nanos, Texts};
@@ -124,18 +124,25 @@ pub fn millis(millis: u64) -> Nanos {
 
 /// Runs a load to the end; returns exchanges, texts and result.
 pub fn load(plan: &Plan, scenario: &Scenario) -> (Vec<Exchange>, Texts, LoadResult) {
+    load_until(plan, scenario, |_| false)
+}
+
+/// Runs a load to the end, or until the exchanges so far are enough; returns exchanges, texts and
+/// result.
+pub fn load_until(
+    plan: &Plan,
+    scenario: &Scenario,
+    is_enough: impl Fn(&[Exchange]) -> bool,
+) -> (Vec<Exchange>, Texts, LoadResult) {
+    let stop = AtomicBool::new(false);
     let mut exchanges = Vec::new();
     let mut texts = Texts::default();
-    let result = run(
-        plan,
-        scenario,
-        &AtomicBool::new(false),
-        &mut |batch: Batch| {
-            exchanges.extend(batch.exchanges);
-            for (id, text) in batch.texts {
-                texts.keep_as(id, &text);
-            }
-        },
-    );
+    let result = run(plan, scenario, &stop, &mut |batch: Batch| {
+        exchanges.extend(batch.exchanges);
+        stop.store(is_enough(&exchanges), Ordering::Relaxed);
+        for (id, text) in batch.texts {
+            texts.keep_as(id, &text);
+        }
+    });
     (exchanges, texts, result.expect("the load runs"))
 }
