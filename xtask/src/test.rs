@@ -77,7 +77,7 @@ fn clippy() -> Outcome<()> {
     run(&mut cargo(&[&words[..], &["-D", "warnings"]].concat()))
 }
 
-/// Writes the expected outputs of snapshot tests anew.
+/// Rewrites the expected outputs of snapshot tests.
 pub(crate) fn bless() -> Outcome<()> {
     run(cargo(&["test", "--workspace"]).env("HAKARU_BLESS", "1"))?;
     eprintln!("bless: done; read `git diff` before you commit");

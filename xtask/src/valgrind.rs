@@ -4,7 +4,7 @@
 //!    the way of a request, fork, exec, collections.
 //! 2. Of what valgrind finds, the wrong reads, writes and frees that point at the agent count: its
 //!    code is innermost, or at most two frames of Ruby or some of the C library, which it called,
-//!    are between. Others are told. The use of values that nobody wrote is not judged: Ruby's
+//!    are between. Others are reported. The use of values that nobody wrote is not judged: Ruby's
 //!    collector reads whatever words lie on its stacks, and such words come to the agent with the
 //!    frames that the VM hands over.
 //! 3. A library of the same name with known faults goes the same way, and must be found guilty of
@@ -28,7 +28,7 @@ struct Check {
     /// Value of `HAKARU_PROFILE`.
     sampling: &'static str,
     script: &'static str,
-    /// What the script is told.
+    /// Argument given to the script.
     argument: &'static str,
 }
 

@@ -256,7 +256,7 @@ pub(crate) fn random(seed: u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// Tells whose number samples carry.
+/// Sets the request whose number samples carry.
 pub(crate) fn tell_request(request: ToldRequest) {
     if is_on() {
         job::tell_record(&ProfileRecord::Request(request));

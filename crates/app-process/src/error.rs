@@ -53,7 +53,7 @@ pub enum TargetError {
     PortTaken {
         /// The address.
         address: SocketAddr,
-        /// Who, where `/proc` tells.
+        /// Holder of the port, where `/proc` names one.
         holder: Option<Holder>,
     },
     /// The program to run does not exist, or may not be run.

@@ -1,4 +1,4 @@
-//! What `/proc` tells about processes and listening sockets.
+//! Processes and listening sockets, read from `/proc`.
 //!
 //! Everything here is a snapshot of something that changes while it is read: a process or socket
 //! that vanished in between is left out, never an error.

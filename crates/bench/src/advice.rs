@@ -1,7 +1,7 @@
 //! The advice against the truth: apps with planted causes and fixes, the claims on the page of a
 //! run, and interleaved comparisons of the fixes.
 //!
-//! Two kinds of steps, each kept ([`Steps`]): the *claims* of one program (`--as NAME` tells
+//! Two kinds of steps, each kept ([`Steps`]): the *claims* of one program (`--as NAME` keeps
 //! programs apart, `--hakaru PATH` names another than the one built now), and the *truth*, one
 //! comparison a patch, which no rule changes. The page is written from all that is kept. `--what
 //! claims`, `--what truth` and `--app NAME` do a part of it.

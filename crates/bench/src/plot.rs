@@ -23,7 +23,7 @@ const BOTTOM: f64 = 44.0;
 const NAME_HEIGHT: f64 = 15.0;
 /// Steps of the vertical axis, about.
 const STEPS: f64 = 5.0;
-/// Told apart also by who does not see all colours (Okabe and Ito 2008).
+/// Distinct to colour-blind readers as well (Okabe and Ito 2008).
 const COLOURS: [&str; 6] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00",
 ];

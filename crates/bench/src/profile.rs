@@ -1,7 +1,7 @@
 //! Cost of profiling, and error of the shares: the same programs bare, under the sampler in each
 //! mode and rate, and under stackprof, in turns.
 //!
-//! A program does a fixed amount of work and tells how much it did a second, and the share of its
+//! A program does a fixed amount of work and prints its units per second, and the share of its
 //! time that one method took by its own clock. Each round runs all variants, in every other round
 //! in the reverse order; the ratio to the bare program of the same round is the unit.
 
@@ -45,7 +45,7 @@ const PROGRAMS: [Program; 3] = [
     },
 ];
 
-/// Runs the two methods in turns, and tells units a second, the measured method's share, and
+/// Runs the two methods in turns, and prints units per second, the measured method's share, and
 /// stackprof's samples.
 const FRAME: &str = r##"
 clock = -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) }

@@ -2,7 +2,7 @@
 //! measurements, and whether the finding solved is there before and gone after.
 //!
 //! Scores and findings are kept by step in a file for each database, so that a part can be measured
-//! anew; the page is written from all that is kept.
+//! again; the page is written from all that is kept.
 
 mod page;
 

@@ -4,7 +4,7 @@
 //! setting is predicted from that and measured: closed for throughput, p50 and p95, and open at 60
 //! % of the predicted capacity for p50 and p95. The bounds are for all of these errors together,
 //! and for each app. What was measured is kept ([`Steps`]), so that a changed model can be judged
-//! by it without measuring anew. The simulation's speed is timed beside it ([`replay`]).
+//! by it without measuring again. The simulation's speed is timed beside it ([`replay`]).
 
 use std::error::Error;
 

@@ -6,11 +6,12 @@
 //!
 //! 1. Files that are open are read on. So a file may be renamed, written to a while longer, packed
 //!    and removed: its lines are read from the file that is open. A file whose last bytes are not
-//!    those that were read was truncated: what it held is kept in mind, and it begins anew.
+//!    those that were read was truncated: what it held is kept in mind, and it is read from its
+//!    start.
 //! 2. A file that is new under the log's own name was made within the window: it is opened and read
 //!    from its first byte.
 //! 3. A file that is new under another name is a copy of one that is known (packed, or made before
-//!    a truncation), or a log that came and went since the last look. Its content tells which
+//!    a truncation), or a log that came and went since the last look. Its content decides which
 //!    (`print.rs`); of a copy only what goes beyond is taken.
 //!
 //! Lines that were begun before the window or have not ended with it are not of it. What is lost:

@@ -28,7 +28,7 @@ pub use stats::design::Request;
 
 /// The measured part of the trial boots, where none is asked for.
 const TRIAL: Duration = Duration::from_secs(5);
-/// How often a measurement is made again while the host is disturbed. Most such episodes are over
+/// How often a measurement is repeated while the host is disturbed. Most such episodes are over
 /// by then; of the rest the calmest measurement counts.
 const AGAIN_MAX: usize = 3;
 
@@ -297,7 +297,7 @@ impl<'a> Experiment<'a> {
     }
 
     /// A budget must hold enough blocks for a claim. Without one, a quarter of the measurements may
-    /// be made again.
+    /// be repeated.
     fn has_time_to_redo(&self, design: &Design) -> bool {
         let Some(budget) = self.limits.budget else {
             return self.redone < design.blocks_max;

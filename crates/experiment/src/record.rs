@@ -81,7 +81,7 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// Reads the flows anew, which have been rewritten since.
+    /// Reads the flows again, which have been rewritten since.
     ///
     /// # Errors
     /// They cannot be run.

@@ -273,7 +273,7 @@ fn pair(param: &Value) -> (String, String) {
     (name.to_owned(), value.to_owned())
 }
 
-/// The status that a flow demands: a browser that has a page already is told 304, and a flow, which
+/// The status that a flow demands: a browser with a stored page receives 304, and a flow, which
 /// has none, 200.
 fn status(response: &Value) -> Option<u16> {
     let status = response["status"]

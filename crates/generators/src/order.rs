@@ -12,7 +12,7 @@ const FORMAT: &str = "hakaru-load-order";
 /// Version of the format.
 const VERSION: u32 = 1;
 
-/// One load, as any of its generators is told.
+/// One load, as sent to each of several generators.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     /// The flags of the load, without those that say who carries the load out.

@@ -1,4 +1,4 @@
-//! Tells the local machine from other hosts.
+//! Distinguishes the local machine from other hosts.
 
 use std::net::{IpAddr, Ipv4Addr, TcpListener, ToSocketAddrs};
 use std::sync::mpsc;

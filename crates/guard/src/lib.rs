@@ -12,7 +12,7 @@
 //! 4. [`target`], for commands that only send load.
 //!
 //! A file, a socket, loopback and this machine's own addresses are here ([`host`]). A tunnel that
-//! listens on loopback cannot be told from a local database.
+//! listens on loopback is indistinguishable from a local database.
 
 mod database_yml;
 mod dotenv;

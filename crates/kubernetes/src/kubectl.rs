@@ -45,7 +45,7 @@ impl Kubectl {
     /// Runs `kubectl` with the words, and returns standard output.
     ///
     /// # Errors
-    /// It is not there, took too long, or ended with an error, which is told.
+    /// The program is missing, took too long, or ended with an error, which is included.
     pub(crate) fn call(&self, words: &[&str], input: Option<&str>) -> Result<String, ClusterError> {
         let mut command = Command::new("kubectl");
         for (flag, value) in [

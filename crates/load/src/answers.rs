@@ -31,7 +31,7 @@ pub(crate) struct BodyHash {
     bytes: u64,
 }
 
-/// What one thread tells of answers.
+/// Responses counted by one thread, with the first answer to each URL.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     facts: HashMap<(TextId, u16), AnswerFacts>,
@@ -151,7 +151,7 @@ impl Answers {
         None
     }
 
-    /// Adds what another thread tells.
+    /// Adds the records of another thread.
     pub(crate) fn merge(&mut self, other: Answers) {
         self.texts.extend(other.texts);
         for (key, more) in other.facts {

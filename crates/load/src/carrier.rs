@@ -45,7 +45,7 @@ pub(crate) fn not_http2(chosen: &[u8]) -> io::Error {
 }
 
 impl Carrier {
-    /// Begins to connect; what happens is told under `index`.
+    /// Begins to connect; events are reported under `index`.
     pub(crate) fn connect(
         (address, tls): (&Address, Option<&TlsClient>),
         poller: &Poller,

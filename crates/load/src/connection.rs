@@ -113,7 +113,7 @@ impl Connection {
         self.stream.is_some()
     }
 
-    /// Begins to connect; what happens is told under `index`.
+    /// Begins to connect; events are reported under `index`.
     pub(crate) fn connect(
         &mut self,
         address: &Address,

@@ -34,7 +34,7 @@ impl fmt::Display for LevelUp {
 #[derive(Debug)]
 pub(crate) struct Level {
     pub(crate) plan: LevelUp,
-    /// When the last trouble was, on the monotonic clock; 0 for never. Only its own value matters,
+    /// When the last error was, on the monotonic clock; 0 for never. Only its own value matters,
     /// so that relaxed ordering is enough.
     trouble_ns: AtomicU64,
 }
@@ -55,7 +55,7 @@ impl Level {
         }
     }
 
-    /// Whether there was no trouble for long enough.
+    /// Whether there was no error for long enough.
     pub(crate) fn is_calm(&self, now: Timestamp) -> bool {
         let trouble_ns = self.trouble_ns.load(Ordering::Relaxed);
         trouble_ns == 0 || now.monotonic_nanos() >= trouble_ns.saturating_add(self.plan.calm.0)

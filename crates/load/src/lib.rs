@@ -26,7 +26,7 @@
 //! Over HTTP/2 ([`Plan::streams`]) users share connections: `http2` is one without a socket,
 //! `carrier` owns one, and `worker::streams` brings requests to them.
 //!
-//! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head tells the way of a
+//! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head describes the way of a
 //! request; `http1` reads answers without a socket; `connection` owns one.
 
 mod answers;

@@ -213,7 +213,7 @@ impl Pass<'_> {
     }
 
     /// Sends a request and reads the response. A connection closed by the server in between is
-    /// made anew.
+    /// opened again.
     fn exchange(&mut self, request: &[u8], asked: Asked) -> Result<(), Ended> {
         let link = self.session.link(&mut self.user);
         self.expect(asked);

@@ -134,7 +134,7 @@ impl Poller {
         })
     }
 
-    /// Begins to connect; what happens is told under `index`.
+    /// Begins to connect; events are reported under `index`.
     pub(crate) fn connect(&self, address: &Address, index: usize) -> io::Result<Channel> {
         match self {
             Poller::Epoll { poll, .. } => Channel::epoll(address, poll.registry(), Token(index)),

@@ -139,7 +139,7 @@ pub(crate) enum Socket {
 }
 
 impl Stream {
-    /// Begins to connect; what happens is told under `index`.
+    /// Begins to connect; events are reported under `index`.
     pub(crate) fn connect(
         address: &Address,
         tls: Option<&TlsClient>,

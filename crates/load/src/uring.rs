@@ -11,7 +11,7 @@
 //!    ring lives; when a longer request needs more, the old memory is kept aside. It is written
 //!    only when no send of the slot is under way, or when the server has answered what it held.
 //! 3. A socket that is closed stays with its slot until every operation of the slot has ended, so
-//!    that no descriptor in the queue can come to mean another socket. Slots are told apart by a
+//!    that no descriptor in the queue can come to mean another socket. Slots are distinguished by a
 //!    generation.
 //! 4. Before all that goes, whatever is still under way is cancelled, and the cancelling is waited
 //!    for.

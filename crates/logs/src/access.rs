@@ -21,7 +21,7 @@ const KNOWN_MAX: usize = 100_000;
 /// How requests are put together.
 #[derive(Clone, Debug)]
 pub enum Grouping {
-    /// By routes, told from the paths.
+    /// By routes, derived from the paths.
     Routes,
     /// By paths as written.
     Paths,

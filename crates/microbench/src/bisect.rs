@@ -4,9 +4,10 @@
 //! The ends stand in every step's blocks, so that a step never compares with what the machine did
 //! earlier. A step does not decide: it moves the *belief*, how probable it is of each commit that
 //! it is the first that differs (Burnashev and Zigangirov's search with noisy comparisons). The
-//! next step measures where the belief is halved, so a step that told little is repeated by itself,
-//! and one that erred is set right by those behind it. At the end the commit that is believed is
-//! measured beside the one before it; a commit of which that shows nothing is not named.
+//! next step measures where the belief is halved, so a step that showed little is repeated by
+//! itself, and one that erred is set right by those behind it. At the end the commit that is
+//! believed is measured beside the one before it; a commit of which that shows nothing is not
+//! named.
 
 use stats::comparison::Verdict;
 use stats::contest::Pair;
@@ -16,7 +17,7 @@ const SURE: f64 = 0.99;
 /// No step multiplies odds by more: whatever made its error larger than its blocks say, such as a
 /// disturbance that lasts as long as the step, two others outweigh it.
 const ODDS_MAX: f64 = 10_000.0;
-/// Odds from which a step is said to have told something.
+/// Odds from which a step counts as clear.
 const ODDS_CLEAR: f64 = 20.0;
 /// Logarithm by which commits that do the same may differ for good: what code lies where differs
 /// from one to the next.
@@ -40,7 +41,7 @@ pub enum Step {
     Last(usize),
 }
 
-/// What a step told.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The commit is as the older end.

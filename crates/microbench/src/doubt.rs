@@ -9,7 +9,7 @@ use crate::model::{Contender, Job};
 /// Batches shorter than this are near what reading two clocks takes (1 µs), in seconds.
 const BATCH_MIN: f64 = 20e-6;
 /// A script whose last batches are slower by this share than its first ones changes what it works
-/// on. Found by weighing: below, the heap's own growth does the same.
+/// on. Chosen by judgement: below, the heap's own growth does the same.
 const GROWTH: f64 = 0.10;
 /// In so many of the processes.
 const GROWTH_PROCESSES: f64 = 0.8;

@@ -9,7 +9,7 @@ use stats::comparison::{BLOCKS_MIN, Verdict};
 use stats::{Interval, difference_interval, mean, median};
 
 /// Hosts that others use drift by as much from one minute to the next; as in `hakaru compare`,
-/// found by weighing.
+/// chosen by judgement.
 pub const DRIFT: f64 = 0.03;
 /// Resamples behind an interval.
 const RESAMPLES: usize = 2_000;

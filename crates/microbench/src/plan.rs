@@ -17,12 +17,12 @@ const BLOCKS: f64 = 40.0;
 const BLOCKS_MAX: usize = 128;
 /// Counted seconds of a process, at least and at most.
 const COUNTED: [f64; 2] = [0.03, 1.0];
-/// Batches into which a given number of turns is cut, so that warm-up and trend can be told.
+/// Batches into which a given number of turns is cut, fine enough to show warm-up and trend.
 const PARTS: u64 = 16;
 /// Seconds in which a Ruby without a compiler has filled its inline caches.
 const CACHES: f64 = 0.02;
-/// A part that takes less than this, in seconds, is not told well from reading the clock: then all
-/// turns are one batch.
+/// Shortest part well above the cost of reading the clock, in seconds; below, all turns are one
+/// batch.
 const PART: f64 = 1e-3;
 /// No process is warmed up for longer: a compiler that has not settled by then is said not to have.
 const WARMUP_MAX: f64 = 5.0;

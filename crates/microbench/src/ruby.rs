@@ -40,7 +40,7 @@ pub struct Settings {
     pub runner: Runner,
     /// Whether the collector runs while scripts are measured.
     pub has_gc: bool,
-    /// How long the first process runs equal batches, from which the warm-up is told.
+    /// How long the first process runs equal batches, from which the warm-up is derived.
     pub curve: Duration,
     /// When a process is taken to hang.
     pub limit: Duration,

@@ -17,7 +17,7 @@ pub enum Clock {
     Wall,
 }
 
-/// Below this share of the loop's own cost a script's cost cannot be told from nothing.
+/// Below this share of the loop's own cost a script's cost is indistinguishable from none.
 const TOO_SMALL: f64 = 0.1;
 /// A script that uses no CPU time and takes no longer than this by the wall clock, in seconds, does
 /// not wait either.
@@ -67,8 +67,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Sums up the counted batches of a process. `None` when the script's own cost cannot be told
-    /// from the loop's.
+    /// Sums up the counted batches of a process. `None` when the script's own cost is
+    /// indistinguishable from the loop's.
     pub fn of(child: &Child) -> Option<Sample> {
         let per_turn = |batches: &[Batch], of: fn(&Batch) -> u64| {
             let turns: u64 = batches.iter().map(|batch| batch.turns).sum();

@@ -50,7 +50,7 @@ struct Shared {
     clocks: Clocks,
     /// Last part of the output on standard error.
     said: threads::Said,
-    /// Bytes written, by which a slow copy is told from none.
+    /// Bytes written, by which a slow copy differs from none.
     written: AtomicU64,
     /// Whether the far program has greeted, and so understands pings.
     is_greeted: AtomicBool,

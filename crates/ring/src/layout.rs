@@ -43,7 +43,7 @@ pub(crate) struct Header {
     pub closed: AtomicU32,
     _unused1: u32,
     _pad1: [u64; 2],
-    /// Written by the consumer only. `tail` counts bytes ever read; its `Release` store tells the
+    /// Written by the consumer only. `tail` counts bytes ever read; its `Release` store shows the
     /// producer's `Acquire` load that these bytes may be overwritten.
     pub tail: AtomicU64,
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::answer::{Answer, HeaderSpan};
 use crate::date::Date;
 
-/// Answers one user keeps; more are asked for anew, so that the memory stays bounded.
+/// Responses stored for one user; more are requested again, which bounds the memory.
 const ANSWERS_MAX: usize = 64;
 /// Bytes of heads and bodies that one user keeps.
 const BYTES_MAX: usize = 1024 * 1024;

@@ -115,7 +115,7 @@ impl Challenge {
     }
 }
 
-/// How many requests were made with the nonce: each is asked for anew.
+/// Count of requests made with one nonce, always the first: each nonce serves one request.
 const COUNT: &str = "00000001";
 
 /// Splits `name=value` or `name="value"` off, and the comma behind.

@@ -23,7 +23,7 @@ pub(crate) struct FreeRows {
 }
 
 impl Feed {
-    /// Parses the text of the file `path`, whose extension tells what it is. The error says the
+    /// Parses the text of the file `path`, whose extension names the format. The error says the
     /// line.
     pub(crate) fn of_file(path: &Path, text: &str) -> Result<Feed, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -45,7 +45,7 @@ impl Trail {
         self.is_authorized
     }
 
-    /// Lets the last request be made again, with the given `Authorization`.
+    /// Repeats the last request, with the given `Authorization`.
     pub(crate) fn authorize(&mut self, method: &str, target: &str, authorization: String) {
         self.is_authorized = true;
         self.next = Some(Hop {

@@ -133,7 +133,7 @@ impl<'s> Session<'s> {
         self.extra.extend_from_slice(b"\r\n");
     }
 
-    /// A user of this part, counted from zero. The number in the whole plan tells users apart and
+    /// A user of this part, counted from zero. The number in the whole plan distinguishes users and
     /// is the value of `{{user}}`.
     pub fn user(&self, number: u32) -> User {
         let number = self.part.in_whole(u64::from(number)) as u32;

@@ -284,7 +284,7 @@ pub(crate) fn escape(cursor: &mut Cursor<'_>, plain: &str) -> Result<char, Fault
     }
 }
 
-/// Prints `text` so that it is read again as it is. `edges` tells whether it begins and ends the
+/// Prints `text` so that it is read again as it is. `edges` says whether it begins and ends the
 /// template.
 fn print_text(text: &str, style: Style, edges: (bool, bool), out: &mut String) {
     let mut before = ' ';

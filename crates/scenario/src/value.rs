@@ -183,7 +183,7 @@ impl Value {
         }
     }
 
-    /// In a failure's reason: short, and told apart by kind.
+    /// As shown in a failure's reason: short, with the kind visible.
     pub(crate) fn shown(&self) -> String {
         const SHOWN_CHARS_MAX: usize = 80;
         let text = match self {

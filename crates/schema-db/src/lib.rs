@@ -97,7 +97,7 @@ pub struct DbError {
     pub sql: Option<String>,
 }
 
-/// Kinds of trouble with a server.
+/// Kinds of errors of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DbErrorKind {
     /// No such host, nothing listens, no such file.

@@ -52,7 +52,7 @@ pub struct Settings<'a> {
 /// Why a run cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// The server's trouble.
+    /// The server's error.
     Database(DbError),
     /// A text outside the dialect's SQL.
     Syntax(SyntaxError),
@@ -314,7 +314,7 @@ pub fn rest(
     plan(&reached, wanted, Some(database), settings)
 }
 
-/// Tells plans apart in the journal.
+/// Returns a hash identifying a plan in the journal.
 pub fn plan_id<'a>(statements: impl Iterator<Item = &'a str>) -> u64 {
     let mut hasher = DefaultHasher::new();
     statements.for_each(|sql| sql.hash(&mut hasher));

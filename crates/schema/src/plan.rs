@@ -20,7 +20,7 @@ pub enum Hazard {
     Drop(String),
     /// A role gains access to something formerly closed.
     Opens(String),
-    /// The whole table is written anew.
+    /// The whole table is rewritten.
     Rewrite(String),
     /// Others wait meanwhile. Holds the server's name of the lock.
     Lock(&'static str),
@@ -70,7 +70,7 @@ pub enum Verb {
     Add,
     /// A definition is changed. The hazards describe the effect on values.
     Alter,
-    /// Goes, and is made again by a later statement of the plan.
+    /// Is dropped, and recreated by a later statement of the plan.
     Aside,
     /// A partition is attached to a table.
     Attach,

@@ -16,7 +16,7 @@ pub enum Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// Told by the file.
+    /// Returns the origin derived from the file.
     pub fn of(frame: &'a Frame) -> Origin<'a> {
         let file = frame.file.as_str();
         if file.is_empty() {

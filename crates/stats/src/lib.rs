@@ -3,8 +3,8 @@
 //!
 //! Start reading at [`comparison`], which says what may be claimed of A and B ([`contest`]: of
 //! several); [`bootstrap`] makes its intervals, [`covariate`] takes out of them what something else
-//! explains, [`warmup`] tells warm-up from steady state. [`design`] says how many blocks of which
-//! length, [`settle`] how much warm-up, [`segments`] where a history changes, [`calm`] and
+//! explains, [`warmup`] separates warm-up from steady state. [`design`] says how many blocks of
+//! which length, [`settle`] how much warm-up, [`segments`] where a history changes, [`calm`] and
 //! [`baseline`] what of a measurement the host disturbed. Here are the quantiles.
 //!
 //! A quantile here is the *nearest rank*: the smallest value of the sample such that at least a

@@ -15,7 +15,7 @@ pub struct StoredBench {
     pub commit: String,
     /// Differences of the working tree from the revision; empty for a clean one.
     pub dirty: String,
-    /// What tells machines apart: the processor's model and the host's name.
+    /// Identity of the machine: the processor's model and the host's name.
     pub machine: String,
     /// The JSON `hakaru-bench`.
     pub document: String,

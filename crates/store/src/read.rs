@@ -30,7 +30,7 @@ impl Store {
         read().map_err(|error| StoreError::sqlite(&self.path(), 0, error))
     }
 
-    /// Returns one run with all facts. A cut-off run gives what it has, with a trouble that says
+    /// Returns one run with all facts. A cut-off run gives what it has, with an error that says
     /// so.
     pub fn load(&self, wanted: RunRef) -> Result<StoredRun, StoreError> {
         let failed = |error| StoreError::sqlite(&self.path(), 0, error);

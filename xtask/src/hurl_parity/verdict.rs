@@ -1,7 +1,7 @@
 //! What each of the two programs says of each case.
 //!
 //! Many files go into one call. `hurl` stops at the first file that it cannot read, and `hakaru`
-//! refuses all for one; the call is then made again without that file.
+//! refuses all for one; the call is then repeated without that file.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -132,7 +132,7 @@ fn lay_out_debian(tree: &Path, debian: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// A program that runs here and tells its flags: the built one, or one of this machine.
+/// A program able to run here and print its flags: the built one, or one of this machine.
 fn teller(built: &Built) -> Outcome<PathBuf> {
     if built.machine == this_machine()? {
         return Ok(built.program.clone());

@@ -15,7 +15,7 @@ struct Check {
     package: &'static str,
     program: &'static str,
     tests: &'static [&'static str],
-    /// Needs a Ruby that tells who waits for its lock.
+    /// Needs a Ruby with events of threads waiting for the GVL.
     needs_events: bool,
     needs_mysql2: bool,
 }

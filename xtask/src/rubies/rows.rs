@@ -57,7 +57,7 @@ pub(super) struct Row {
     pub(super) ruby: String,
     pub(super) puma: String,
     pub(super) mode: Mode,
-    /// Whether this Ruby tells who waits for its lock (3.2 and later).
+    /// Whether the Ruby has events of threads waiting for the GVL (3.2 and later).
     pub(super) has_events: bool,
     /// Whether the driver with which the parts of a handler are tested was to be had.
     pub(super) has_mysql2: bool,

@@ -24,7 +24,7 @@ pub(super) struct PrivateApt {
 }
 
 impl PrivateApt {
-    /// Makes the folder anew and fetches the release's lists.
+    /// Recreates the folder and fetches the release's lists.
     pub(super) fn open(folder: &Path, mirror: &Source, suite: &str) -> Outcome<PrivateApt> {
         PrivateApt::make(folder, mirror, suite, None)
     }

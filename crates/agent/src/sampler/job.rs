@@ -288,7 +288,7 @@ fn empty(api: &Api, slot: &Slot) {
     }
 }
 
-/// Tells one entry of the desk.
+/// Records one entry of the desk.
 fn tell(api: &Api, index: usize, tid: u32) {
     let Some(entry) = desk().and_then(|desk| desk.entries.get(index).copied()) else {
         return;

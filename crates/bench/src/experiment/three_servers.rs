@@ -1,7 +1,7 @@
 //! Experiment of the three servers: a handler with waits, one with computation, one with both, in
 //! Ruby and in Go, under more and more connections.
 //!
-//! Each kind's figures are kept in a file of their own, so that a kind can be measured anew alone;
+//! Each kind's figures are kept in a file of their own, so that a kind can be measured again alone;
 //! the page is written from all files that are there.
 
 mod page;

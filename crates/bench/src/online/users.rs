@@ -62,7 +62,7 @@ impl Users {
         users
     }
 
-    /// Begins to count anew.
+    /// Resets the counts.
     pub(super) fn forget(&self) {
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
     }

@@ -1,4 +1,4 @@
-//! What a request does besides its calls, as the agent tells it of a real Puma.
+//! Activities of a request besides calls, as the agent records them in a real Puma.
 
 use crate::support::Puma;
 use recording::{Act, ActKind, Handled};

@@ -6,7 +6,8 @@ mod places;
 
 use crate::support::Puma;
 
-/// Asks for each path in turn, expects that body, and waits until the agent has told all requests.
+/// Asks for each path in turn, expects that body, and waits until the agent has recorded all
+/// requests.
 fn answers(puma: &mut Puma, expected: &[(&str, &str)]) {
     let mut client = puma.connect();
     for (id, (path, body)) in (1..).zip(expected) {

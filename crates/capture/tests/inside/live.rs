@@ -6,7 +6,7 @@ use capture::LiveProcess;
 
 use crate::support::{PATIENCE, Puma};
 
-/// Tells its process and how many threads serve in it.
+/// App whose response names the process and the number of threads serving there.
 const APP: &str = r##"
 run ->(_env) do
   [200, {}, ["#{Process.pid} #{Thread.list.count { |thread| thread.name.to_s.match?(/ tp \d+/) }}"]]

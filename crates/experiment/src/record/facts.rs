@@ -95,7 +95,7 @@ pub(crate) fn of_stop(recording: &mut Recording, stopped: &Stopped) {
     }
 }
 
-/// What the agents told about themselves and the server.
+/// Adds the facts reported by the agents about themselves and the server.
 pub(crate) fn of_agents(recording: &mut Recording, rings: &Rings, settings: &Settings) {
     recording.agents = rings.processes();
     let target = &mut recording.meta.target;

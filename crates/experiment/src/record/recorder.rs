@@ -280,7 +280,7 @@ impl State {
     }
 }
 
-/// Returns the trouble of a run held in memory only.
+/// Returns the error of a run held in memory only.
 pub(crate) fn not_kept(error: &StoreError) -> Trouble {
     Trouble {
         what: format!("this run is not kept: {error}"),

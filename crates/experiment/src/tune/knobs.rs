@@ -10,7 +10,7 @@ use crate::settings::set_variable;
 /// Servers with adjustable workers and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Server {
-    /// Told by flags and variables.
+    /// Configured by flags and variables.
     Puma,
     /// One thread a worker, whose number is set by signals after the start.
     Unicorn,

@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// Brings every worker of `app` to the cell's threads. `false` where that cannot be: a worker has
 /// not had a request yet, is another one than before, or does not answer. Then nothing is certain,
-/// and the app has to be started anew.
+/// and the app has to be restarted.
 pub(crate) fn bring_to(rings: &Path, app: &Running, cell: Cell, context: &Context) -> bool {
     let workers: Vec<LiveProcess> = (app.pids().into_iter())
         .filter_map(|pid| LiveProcess::of(rings, pid))

@@ -14,7 +14,7 @@ pub(super) struct Reader {
     execution: Option<Execution>,
 }
 
-/// Whether a line tells the duration of a statement.
+/// Whether a line records the duration of a statement.
 pub(crate) fn is_start(line: &str) -> bool {
     start(line).is_some()
 }

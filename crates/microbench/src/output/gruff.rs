@@ -14,7 +14,7 @@ const RIGHT: f64 = 110.0;
 const TOP: f64 = 60.0;
 const LINE: f64 = 20.0;
 
-/// Colours that are told apart by those who see red and green as one (Okabe & Ito 2008), the dark
+/// Colours distinct to readers who see red and green as one (Okabe & Ito 2008), the dark
 /// ones first.
 pub(crate) const COLOURS: [&str; 7] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000",

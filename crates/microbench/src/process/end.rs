@@ -1,4 +1,4 @@
-//! The end of a process, told by the kernel.
+//! The end of a process, reported by the kernel.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;

@@ -12,7 +12,7 @@ use crate::{View, facts};
 
 const FINDINGS_MAX: usize = 10;
 /// Findings shown whole; of the others the title, the fix and the gain. One is fixed at a time, and
-/// the next run orders the rest anew.
+/// the next run orders the rest again.
 const WHOLE_MAX: usize = 5;
 const INDENT: usize = 5;
 /// Lines of evidence, including those of long items; rules put the most significant first.

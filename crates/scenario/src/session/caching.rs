@@ -35,7 +35,7 @@ impl Session<'_> {
 
     /// Whether the entry at `position` is answered by what the user has kept, so that no request is
     /// made. Its captures are taken then. The first request of an iteration is always made, as of a
-    /// page that is loaded anew, so that every iteration has one.
+    /// page that is reloaded, so that every iteration has one.
     pub(super) fn is_fresh(&self, user: &mut User, position: Position) -> bool {
         let flow = &self.scenario.flows[position.flow];
         let step = &flow.steps[position.entry];

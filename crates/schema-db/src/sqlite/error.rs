@@ -1,4 +1,4 @@
-//! SQLite's error codes as kinds of trouble.
+//! SQLite's error codes as kinds of errors.
 
 use std::path::Path;
 use std::time::Duration;

@@ -31,7 +31,7 @@ pub(super) enum ColumnStep<'a> {
 /// What happens to partitions.
 #[derive(Clone, Debug)]
 pub(super) enum PartitionStep<'a> {
-    /// Made anew.
+    /// Recreated.
     By(&'a Partitioning),
     Remove,
     Drop(Vec<&'a Partition>),

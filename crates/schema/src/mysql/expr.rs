@@ -1,6 +1,6 @@
 //! Expressions, queries and bodies: kept as written, compared in a canonical form.
 //!
-//! Servers store an expression as a tree and print it anew: MySQL with all parentheses, MariaDB
+//! Servers store an expression as a tree and print it again: MySQL with all parentheses, MariaDB
 //! with the needed ones. So [`tree`] reads one by operator precedence and prints it with all of
 //! them, and [`query`] does so for a view's query. What they do not know (subqueries, bodies) is
 //! compared token by token.

@@ -356,7 +356,7 @@ pub struct Partitioning {
     pub has_bounds: bool,
     /// Whether partitions are given by RANGE.
     pub is_range: bool,
-    /// What rows are told apart by, as written: the columns or the expression in parentheses.
+    /// Partition key, as written: the columns or the expression in parentheses.
     pub key: String,
     /// Partitions in order; empty when only a number is given.
     pub partitions: Vec<Partition>,

@@ -139,7 +139,7 @@ impl Type {
                 || matches!(self.name.as_str(), "bit" | "interval" | "bigint"))
     }
 
-    /// Whether the server would call both the same type. A schema that only one side tells is no
+    /// Whether the server would call both the same type. A schema named by only one side is no
     /// difference: the other found its type by the search path.
     pub(crate) fn is_same(&self, other: &Type) -> bool {
         let schemas = match (&self.schema, &other.schema) {

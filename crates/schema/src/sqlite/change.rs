@@ -13,7 +13,7 @@ pub(super) struct Change<'a> {
     pub(super) added: Vec<&'a Column>,
     /// In an order in which none is needed by a later one.
     pub(super) dropped: Vec<&'a Column>,
-    /// `ALTER TABLE` is not enough: the table is written anew, and only then columns are dropped.
+    /// `ALTER TABLE` is not enough: the table is rewritten, and only then columns are dropped.
     pub(super) is_rebuild: bool,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Builder<'a> {
     pub(super) to: &'a Schema,
     pub(super) keeps_quoting: bool,
     pub(super) statements: Vec<Statement>,
-    /// Tables written anew, by name.
+    /// Rewritten tables, by name.
     pub(super) rebuilt: Vec<String>,
     /// Views and triggers dropped in advance, since `ALTER TABLE` would fail on each.
     pub(super) dropped_early: HashSet<(&'static str, String)>,

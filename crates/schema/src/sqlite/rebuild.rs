@@ -3,8 +3,8 @@
 //! New table, rows over, old table away, new name. Foreign keys are off, since `DROP TABLE` deletes
 //! the rows first and would act on what refers to them; the old ways of `ALTER TABLE` are on, since
 //! the new ones read every view and trigger while the table is away, and change what refers to it.
-//! Indexes and triggers go with the old table and are made again. Columns that are to go stay until
-//! the end, so that a drop that nobody allowed holds back nothing else.
+//! Indexes and triggers are dropped with the old table and recreated. Columns that are to go stay
+//! until the end, so that a drop that nobody allowed holds back nothing else.
 
 use super::change::Change;
 use super::diff::Builder;

@@ -164,7 +164,7 @@ fn on_each<T: Send>(
     all_of(results)
 }
 
-/// Tells each what to do, waits until all are ready, and compares the clocks.
+/// Sends each its order, waits until all are ready, and compares the clocks.
 fn prepare(generators: &[Generator<'_>], text: &str) -> Result<(), Failure> {
     let ready = on_each(generators, |generator| generator.prepare(text))?;
     for (generator, ready) in generators.iter().zip(ready) {

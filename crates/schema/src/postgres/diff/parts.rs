@@ -1,5 +1,5 @@
-//! What hangs on tables: row level security, policies, triggers, and which rows replication tells
-//! apart.
+//! Parts of tables: row level security, policies, triggers, and the columns by which replication
+//! identifies rows.
 
 use super::{Builder, Part};
 use crate::postgres::hazards;

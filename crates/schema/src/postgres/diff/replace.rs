@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
         (!queries.is_empty()).then(|| queries.join(" UNION ALL "))
     }
 
-    /// Whether a type is made anew in the other's place.
+    /// Whether a type is recreated in the other's place.
     pub(super) fn is_replaced_type(&self, name: &Name) -> bool {
         let kind = |found: &'a UserType| &found.kind;
         match (

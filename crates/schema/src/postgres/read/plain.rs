@@ -24,7 +24,7 @@ use crate::postgres::name::fold;
 use tokens::{Kind, Tokens};
 
 /// What a plain statement makes. Parts of names are as they are written: what a name without a
-/// schema means is told by the statements before.
+/// schema means follows from the statements before.
 pub(super) enum Plain {
     Table(Vec<String>, Box<Table>),
     /// An index, with the table's name.

@@ -151,7 +151,7 @@ impl Builder<'_> {
     }
 }
 
-/// Values of a generated column can be made again.
+/// Values of a generated column can be recomputed.
 fn remade(diff: &TableDiff<'_>, from: &Column) -> Vec<Hazard> {
     match from.generated {
         Some(_) => Vec::new(),

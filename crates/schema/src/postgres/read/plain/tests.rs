@@ -113,7 +113,7 @@ fn outcome(short_way: fn(&str, &str) -> Option<Plain>, text: &str) -> String {
     format!("{read:?}")
 }
 
-/// Compares both ways, and tells whether the short one was taken. An index needs its table.
+/// Compares both ways, and returns whether the short one was taken. An index needs its table.
 fn check(statement: &str) -> bool {
     let Some(plain) = read(statement, "") else {
         return false;
