@@ -1,7 +1,6 @@
-//! What browsers send by themselves, and what of it a flow needs.
+//! Headers and files sent or fetched by browsers automatically, and the part needed in a flow.
 
-/// Headers that a flow leaves out: the connection's, the load generator's own, and those that only
-/// tell of the browser.
+/// Headers left out of flows: of the connection, of the load generator, and of the browser only.
 const LEFT_OUT: [&str; 18] = [
     "host",
     "user-agent",
@@ -23,14 +22,14 @@ const LEFT_OUT: [&str; 18] = [
     "transfer-encoding",
 ];
 
-/// Whether a flow sends that header as well.
+/// Returns whether a flow sends the header as well.
 pub(crate) fn is_kept(header: &str) -> bool {
     let name = header.to_ascii_lowercase();
     let is_left_out = LEFT_OUT.contains(&name.as_str());
     !name.is_empty() && !is_left_out && !name.starts_with("sec-") && !name.starts_with(':')
 }
 
-/// Whether what was answered is a file that is the same for everybody.
+/// Returns whether the response is a file equal for all users.
 pub(crate) fn is_static(path: &str, content_type: &str) -> bool {
     const TYPES: [&str; 7] = [
         "image/",
@@ -84,7 +83,7 @@ pub(crate) fn form_pairs(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A text with `%20` and their like replaced; what is no such sign stays.
+/// Returns the text with `%20` and other percent escapes decoded; anything else is unchanged.
 pub(crate) fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());

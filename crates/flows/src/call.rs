@@ -1,8 +1,8 @@
-//! One request of a flow, and its text.
+//! One request of a flow, and the text of the request.
 
 use std::fmt::Write;
 
-/// A text with variables in it.
+/// A text with variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Template(pub(crate) Vec<Piece>);
 
@@ -37,7 +37,7 @@ pub(crate) enum Body {
 /// One request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// Lines of a comment above it.
+    /// Lines of the comment above the request.
     pub(crate) comments: Vec<String>,
     pub(crate) method: String,
     /// Path and query.
@@ -46,11 +46,11 @@ pub(crate) struct Call {
     pub(crate) cookies: Vec<(String, Template)>,
     pub(crate) user: Option<(Template, Template)>,
     pub(crate) body: Body,
-    /// It stands in the flow and is passed over.
+    /// Whether the request is written into the flow with `skip`, and not sent.
     pub(crate) is_off: bool,
-    /// Status that is demanded.
+    /// Demanded status.
     pub(crate) status: Option<u16>,
-    /// Names of captures, and what stands behind their colon.
+    /// Names of captures, with the query behind each colon.
     pub(crate) captures: Vec<(String, String)>,
 }
 
@@ -63,7 +63,7 @@ impl Template {
         Template(vec![Piece::Variable(name.to_owned())])
     }
 
-    /// Puts a variable in the place of a text, wherever that stands.
+    /// Replaces every occurrence of a text by a variable.
     pub(crate) fn replace(&mut self, value: &str, name: &str) {
         let pieces = std::mem::take(&mut self.0);
         for piece in pieces {
@@ -128,7 +128,7 @@ pub(crate) fn is_of_url(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "/-._~!$&'()*+,;=:@%?[]|".contains(letter)
 }
 
-/// A text for a query, with all letters but those that `is_kept` as `%20` and their like.
+/// Returns a text for a query, percent-encoded but for the letters accepted by `is_kept`.
 pub(crate) fn percent_encoded(text: &str, is_kept: impl Fn(char) -> bool) -> String {
     let mut out = String::new();
     for letter in text.chars() {
@@ -155,7 +155,7 @@ pub(crate) fn comment(text: &str) -> String {
 }
 
 impl Call {
-    /// Its text in Hurl's format.
+    /// Returns the request in Hurl's format.
     pub(crate) fn print(&self) -> String {
         let mut out = String::new();
         for line in &self.comments {
@@ -210,7 +210,7 @@ fn pairs(out: &mut String, pairs: &[(String, Template)]) {
     }
 }
 
-/// A text as a name that files and variables may have: lower-case letters, digits and `separator`.
+/// Returns a text as a name for files and variables: lower-case letters, digits and `separator`.
 pub(crate) fn name_of(text: &str, separator: char) -> String {
     let mut name = String::new();
     for letter in text.chars() {

@@ -1,5 +1,4 @@
-//! Values of a response that a later request sends back: tokens, and the places that redirects lead
-//! to.
+//! Values of a response sent back by a later request: tokens, and targets of redirects.
 
 use serde_json::Value;
 
@@ -7,11 +6,12 @@ use crate::har::quoted;
 
 /// Shorter values occur in a page by chance.
 const LETTERS_MIN: usize = 6;
-/// Letters before a value by which it is found again, at least and at most.
+/// Letters of context before a value in the regular expression finding the value, at least and at
+/// most.
 const CONTEXT_MIN: usize = 6;
 const CONTEXT_MAX: usize = 160;
 
-/// The responses of the walk so far, in its order.
+/// The responses so far, in the order of the record.
 #[derive(Default)]
 pub(crate) struct Responses(Vec<Response>);
 
@@ -45,7 +45,7 @@ impl Responses {
         });
     }
 
-    /// The latest response that holds a value, and the query of Hurl that finds it there.
+    /// Returns the latest response containing a value, and the Hurl query for the value there.
     pub(crate) fn source_of(&self, field: &str, value: &str) -> Option<(usize, String)> {
         if !is_distinct(field, value) {
             return None;
@@ -57,8 +57,8 @@ impl Responses {
     }
 }
 
-/// Whether a value is found in a response for a reason: hidden fields of forms are named after what
-/// they are for, the others have to look as if made by a machine.
+/// Returns whether a value is distinct enough to be matched: hidden fields of forms are named by
+/// purpose, other values have to look generated.
 fn is_distinct(field: &str, value: &str) -> bool {
     let is_long = value.chars().count() >= LETTERS_MIN;
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
@@ -91,7 +91,7 @@ impl Response {
     }
 }
 
-/// The way to a text in a document, as JSONPath without its `$`.
+/// Returns the path to a text in a document, as JSONPath without the leading `$`.
 fn json_path(json: &Value, value: &str) -> Option<String> {
     match json {
         Value::String(text) => (text == value).then(String::new),
@@ -114,7 +114,7 @@ fn json_path(json: &Value, value: &str) -> Option<String> {
     }
 }
 
-/// A value as HTML has it in an attribute.
+/// Returns a value escaped as in an HTML attribute.
 fn escaped(value: &str) -> String {
     value
         .replace('&', "&amp;")
@@ -123,8 +123,8 @@ fn escaped(value: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// A regular expression whose first group is the value: the shortest text before it, on the same
-/// line, by which the first match is the value and nothing else.
+/// Returns a regular expression whose first group is the value: the shortest text before the value,
+/// on the same line, with no earlier match.
 fn context_of(body: &str, field: &str, value: &str) -> Option<String> {
     let at = body.find(value)?;
     let before = body[..at].rsplit('\n').next().unwrap_or_default();
@@ -159,8 +159,8 @@ fn context_of(body: &str, field: &str, value: &str) -> Option<String> {
     })
 }
 
-/// The path to which the last response sent the browser, when that is the one asked for now and
-/// differs from run to run; and the index of that response.
+/// Returns the path of the last redirect, when followed by the current request and different from
+/// run to run; and the index of the response.
 pub(crate) fn located(path: &str, responses: &Responses) -> Option<(String, usize)> {
     let last = responses.0.last().filter(|response| response.is_redirect)?;
     let (_, place) = last

@@ -1,11 +1,11 @@
-//! From lines that browsers copy "as cURL".
+//! Flows from lines copied by browsers "as cURL".
 
 use crate::browser::{form_pairs, is_kept, split_url};
 use crate::call::{Body, Call, Template, percent_encoded};
 use crate::secret::Secrets;
 use crate::{LeftOut, Taken};
 
-/// One command, its words without quotes, and its line.
+/// One command: unquoted words, and the line in the record.
 struct Command {
     line: usize,
     words: Vec<String>,
@@ -138,7 +138,7 @@ fn cookies(header: &str, secrets: &mut Secrets) -> Vec<(String, Template)> {
         .collect()
 }
 
-/// Flags that take a value and mean nothing to a flow.
+/// Flags with a value and no meaning for a flow.
 const WITH_VALUE: [&str; 9] = [
     "-o",
     "--output",
@@ -150,7 +150,7 @@ const WITH_VALUE: [&str; 9] = [
     "--retry",
     "-c",
 ];
-/// Flags that mean nothing to a flow, or what is done anyway.
+/// Flags without a value and without a meaning for a flow, or with the default behaviour.
 const ALONE: [&str; 14] = [
     "--compressed",
     "-s",
@@ -168,7 +168,7 @@ const ALONE: [&str; 14] = [
     "--fail",
 ];
 
-/// Reads a command's flags; those without a meaning for a flow are listed.
+/// Reads the flags of a command; unknown ones are listed.
 fn said(command: &Command, left_out: &mut Vec<LeftOut>) -> Result<Said, String> {
     let mut said = Said::default();
     let mut words = command.words.iter().skip(1);
@@ -298,7 +298,7 @@ fn end(words: &mut Vec<String>, line: usize, commands: &mut Vec<Command>) {
     }
 }
 
-/// Reads up to the closing quote; returns how many lines it held, `None` where it is not closed.
+/// Reads up to the closing quote; returns the number of lines inside, `None` for an open quote.
 fn quoted(
     quote: char,
     is_ansi: bool,

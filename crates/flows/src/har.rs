@@ -8,9 +8,9 @@ use crate::correlate::{Responses, located};
 use crate::secret::{Secrets, unique, variable_name};
 use crate::{LeftOut, Taken, is_safe};
 
-/// One request of the record with its response.
+/// One request of the record with the response.
 struct Step<'a> {
-    /// Its place in the record, from 1.
+    /// Position in the record, from 1.
     number: usize,
     request: &'a Value,
     response: &'a Value,
@@ -47,7 +47,7 @@ pub fn of_har(text: &str, writes: bool) -> Result<Taken, String> {
     Ok(taken)
 }
 
-/// The requests that belong to the walk; what does not is counted by its reason.
+/// Returns the requests to replay; left-out ones are counted by reason.
 fn steps<'a>(entries: &'a [Value], taken: &mut Taken) -> Vec<Step<'a>> {
     let mut steps = Vec::new();
     let mut left: Vec<(String, usize, usize)> = Vec::new();
@@ -104,9 +104,9 @@ fn step<'a>(number: usize, entry: &'a Value, taken: &mut Taken) -> Result<Step<'
 struct Walk {
     calls: Vec<Call>,
     responses: Responses,
-    /// Captured values and the names of their variables.
+    /// Captured values, each with the name of a variable.
     captured: Vec<(String, String)>,
-    /// Paths that redirects led to, and the names of their variables.
+    /// Redirect targets, each with the name of a variable.
     located: Vec<(String, String)>,
     secrets: Secrets,
 }
@@ -139,7 +139,8 @@ impl Walk {
         call
     }
 
-    /// Path and query, with the place that a redirect led to and with captured values in the query.
+    /// Returns path and query, with variables for the target of a redirect and for captured values
+    /// in the query.
     fn url(&mut self, path: &str) -> Template {
         if let Some((place, name)) = located(path, &self.responses) {
             let known = self.located.iter().find(|(known, _)| *known == place);
@@ -217,7 +218,7 @@ impl Walk {
         Body::Text(body)
     }
 
-    /// Replaces the texts of a JSON body that were captured or are secrets.
+    /// Replaces captured texts and secrets in a JSON body by variables.
     fn inside(&mut self, json: &Value, field: &str, body: &mut Template) {
         match json {
             Value::Object(fields) => {
@@ -237,7 +238,8 @@ impl Walk {
         }
     }
 
-    /// The variable that holds a value of an earlier response; captures it when none does yet.
+    /// Returns the variable of a value of an earlier response; captures the value when no variable
+    /// exists.
     fn variable_of(&mut self, field: &str, value: &str) -> Option<String> {
         let (response, query) = self.responses.source_of(field, value)?;
         // A page that is asked again may hold another token: the latest response counts.
@@ -250,7 +252,7 @@ impl Walk {
         Some(name)
     }
 
-    /// Adds a capture to the call of a response and returns its name.
+    /// Adds a capture to the call of a response and returns the capture's name.
     fn capture(&mut self, response: usize, base: &str, query: &str) -> String {
         let used: Vec<String> = self
             .calls
@@ -273,8 +275,8 @@ fn pair(param: &Value) -> (String, String) {
     (name.to_owned(), value.to_owned())
 }
 
-/// The status that a flow demands: a browser with a stored page receives 304, and a flow, which
-/// has none, 200.
+/// Returns the status demanded by a flow: a browser with a stored page receives 304, and a flow,
+/// without one, 200.
 fn status(response: &Value) -> Option<u16> {
     let status = response["status"]
         .as_u64()

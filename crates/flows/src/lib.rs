@@ -24,13 +24,13 @@ pub use openapi::of_openapi;
 pub use plan::{Plan, config};
 use secret::Secrets;
 
-/// Reads a text as flows, with those that change data on or off.
+/// Reads a text as flows; the flag says whether flows changing data are on.
 ///
 /// # Errors
 /// What is wrong with the text, and where.
 pub type Read = fn(&str, bool) -> Result<Taken, String>;
 
-/// Returns how a record is read, by its first bytes: as a `.har` file, copied `curl` lines or an
+/// Returns the reader of a record, by the first bytes: a `.har` file, copied `curl` lines or an
 /// OpenAPI description. `None` for anything else, an access log among it.
 pub fn kind_of(head: &str) -> Option<Read> {
     let head = head.trim_start_matches('\u{feff}').trim_start();
@@ -54,8 +54,8 @@ pub fn kind_of(head: &str) -> Option<Read> {
         .then_some(of_curl as Read)
 }
 
-/// Returns a text as the name of a file: lower-case letters, digits and `-`; empty where it has
-/// neither.
+/// Returns a text as the name of a file: lower-case letters, digits and `-`; empty for a text
+/// without letters and digits.
 pub fn name_of(text: &str) -> String {
     call::name_of(text, '-')
 }
@@ -67,7 +67,7 @@ pub struct Taken {
     pub flows: Vec<Flow>,
     /// How hard to load, as the record was.
     pub plan: Plan,
-    /// Scheme, host and port that the requests went to, where the record has them.
+    /// Scheme, host and port of the requests, where recorded.
     pub origin: Option<String>,
     /// What could not be taken over.
     pub left_out: Vec<LeftOut>,
@@ -76,26 +76,26 @@ pub struct Taken {
 /// One file of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// Name of its file, without folder and extension.
+    /// Name of the file, without folder and extension.
     pub name: String,
     /// In Hurl's format.
     pub text: String,
     /// Rows of variables as CSV, for a file of the same name.
     pub feed: Option<String>,
-    /// How often it is run, in proportion to the others.
+    /// How often the flow is run, in proportion to the others.
     pub weight: u64,
-    /// Whether the feed holds secrets, so that it is nobody else's business.
+    /// Whether the feed holds secrets, so only the owner may read the file.
     pub has_secrets: bool,
-    /// Whether the plan runs it; `false` for what changes data, until it is asked for.
+    /// Whether the plan runs the flow; `false` for one changing data, unless asked for.
     pub is_on: bool,
 }
 
-/// Something that could not be taken over.
+/// Something not taken over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Where it stands in the record, such as `line 17` or `entry 3`.
+    /// Place in the record, such as `line 17` or `entry 3`.
     pub place: String,
-    /// What it is and why.
+    /// Description and reason.
     pub why: String,
 }
 
@@ -115,7 +115,7 @@ impl Taken {
         });
     }
 
-    /// Whether a request goes where the first one went; one that does not is no part of the flow.
+    /// Checks a request's origin against the first one's; other origins are no part of the flow.
     ///
     /// # Errors
     /// A sentence that names both.
@@ -129,7 +129,7 @@ impl Taken {
         }
     }
 
-    /// Turns a call off that changes data, and lists it; `writes` leaves it on.
+    /// Turns off a call changing data, and lists the call; `writes` leaves all calls on.
     fn turn_off(&mut self, call: &mut Call, writes: bool, place: &str) {
         call.is_off = !writes && !is_safe(&call.method);
         if call.is_off {
@@ -151,7 +151,7 @@ impl LeftOut {
     }
 }
 
-/// Whether a request of that method changes nothing.
+/// Returns whether a request of the method changes nothing.
 fn is_safe(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "OPTIONS")
 }

@@ -1,4 +1,4 @@
-//! From an access log: a flow for each route, by its share, and the rate at which requests came.
+//! Flows from an access log: one for each route, by share, and the request rate.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,11 +8,11 @@ use crate::call::{self, Call, Template};
 use crate::plan::{self, Plan};
 use crate::{Flow, LeftOut, Taken, is_safe};
 
-/// Weights add up to this at most, nearly: finer shares than a ten-thousandth are no part of a mix.
+/// Greatest sum of weights, approximately: shares finer than a ten-thousandth are no part of a mix.
 const WEIGHTS_SUM_MAX: u64 = 10_000;
-/// Addresses kept of a route; a cache that holds all of these holds the app's as well.
+/// Greatest number of addresses kept per route: a cache holding as many holds the app's as well.
 const ADDRESSES_MAX: usize = 1_000;
-/// Requests of one kind that are listed one by one; the rest is counted.
+/// Requests of one kind listed individually; the rest is counted.
 const LISTED_MAX: usize = 20;
 
 /// The requests of one route.
@@ -21,9 +21,8 @@ struct Group<'a> {
     requests: Vec<&'a Request>,
 }
 
-/// Returns flows of one request each, chosen by their share of the log, and the rate at which they
-/// came. Requests that change data are on with `writes` alone. Bodies, cookies and users are in no
-/// access log.
+/// Returns flows of one request each, chosen by share of the log, and the request rate. Requests
+/// that change data are on with `writes` alone. Bodies, cookies and users are in no access log.
 pub fn of_log(requests: &[Request], writes: bool) -> Taken {
     let mut left_out = Vec::new();
     let mut usable = Vec::new();

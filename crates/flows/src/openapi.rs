@@ -1,4 +1,4 @@
-//! From an OpenAPI 3 description: a flow for each operation, with the examples that it has.
+//! Flows from an OpenAPI 3 description: one for each operation, with the examples given.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,11 @@ use crate::plan::Plan;
 use crate::secret::{Secrets, is_secret, unique};
 use crate::{Flow, LeftOut, Taken, call, is_safe};
 
-/// Methods that a path of the description may have.
+/// Methods allowed in a path of the description.
 const METHODS: [&str; 7] = ["get", "head", "options", "post", "put", "patch", "delete"];
-/// Schemas within schemas that are followed; a type may hold itself.
+/// Greatest depth of nested schemas followed; a type may hold itself.
 const DEPTH_MAX: usize = 8;
-/// What stands for a secret until a person fills it in.
+/// Stand-in for a secret until a person fills in the real one.
 const PLACEHOLDER: &str = "CHANGE-ME";
 
 /// Returns a flow for each operation, all with the same weight. Those that change data are off
@@ -77,7 +77,7 @@ pub fn of_openapi(text: &str, writes: bool) -> Result<Taken, String> {
 /// What writes one operation.
 struct Operation<'a> {
     document: &'a Value,
-    /// Method and path as the description has them.
+    /// Method and path as in the description.
     place: String,
     secrets: Secrets,
     left_out: Vec<LeftOut>,
@@ -129,7 +129,7 @@ impl<'a> Operation<'a> {
         call
     }
 
-    /// The parameters of the operation and those that its path has for all; the operation's own win.
+    /// Returns the parameters of the operation and of the whole path; the operation's own win.
     fn parameters(&self, item: &'a Value, operation: &'a Value) -> Vec<&'a Value> {
         let mut all: Vec<&'a Value> = Vec::new();
         for holder in [operation, item] {
@@ -161,7 +161,7 @@ impl<'a> Operation<'a> {
         value
     }
 
-    /// The example of a parameter, or a value of its type, which is listed.
+    /// Returns the example of a parameter, or else a value of the type, and lists the latter.
     fn value(&mut self, name: &str, parameter: &'a Value) -> String {
         let schema = self.resolved(&parameter["schema"]);
         let known = example(parameter).or_else(|| example(schema));
@@ -174,7 +174,7 @@ impl<'a> Operation<'a> {
         plain(&value)
     }
 
-    /// A value of a schema: its example, else one made from its type.
+    /// Returns a value of a schema: the example, else one made from the type.
     fn made(&self, schema: &'a Value, depth: usize) -> Value {
         let schema = self.resolved(schema);
         if let Some(example) = example(schema) {
@@ -251,7 +251,7 @@ impl<'a> Operation<'a> {
         call.body = Body::Text(text);
     }
 
-    /// A column of the feed that a person fills in.
+    /// Returns a column of the feed to be filled in by a person.
     fn secret(&mut self, name: &str) -> Template {
         let why = format!("`{name}` is a secret; write it into the feed in place of {PLACEHOLDER}");
         self.left_out.push(LeftOut::new(self.place.clone(), why));
@@ -294,7 +294,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// The example that a parameter, a content or a schema has, in one of the ways to write one.
+/// Returns the example of a parameter, a content or a schema, in any of the notations.
 fn example(value: &Value) -> Option<&Value> {
     let named = value["examples"]
         .as_object()
@@ -312,7 +312,7 @@ fn example(value: &Value) -> Option<&Value> {
     .next()
 }
 
-/// A value as it stands in a URL or form: a text without its quotes.
+/// Returns a value as written in a URL or form: a text without quotes.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -320,14 +320,14 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// The first status of success that the operation may give.
+/// Returns the first status of success in the operation's responses.
 fn expected(operation: &Value) -> Option<u16> {
     let statuses = operation["responses"].as_object()?.keys();
     let mut statuses = statuses.filter_map(|status| status.parse::<u16>().ok());
     statuses.find(|status| (200..400).contains(status))
 }
 
-/// A name or value of a query, with all signs of a meaning of their own encoded.
+/// Returns a name or value of a query with all reserved characters encoded.
 fn percent(text: &str) -> String {
     percent_encoded(text, |letter| is_of_url(letter) && !"&=+?".contains(letter))
 }

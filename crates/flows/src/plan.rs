@@ -1,4 +1,4 @@
-//! How hard a record of traffic loaded, and the configuration that says so.
+//! The load in a record of traffic, and the configuration for the same load.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -9,19 +9,19 @@ use crate::Taken;
 
 /// Users of a load of which no times are known.
 const CONNECTIONS: u32 = 10;
-/// A pause longer than this is no think time: the user has gone.
+/// Longest think time: after a longer pause the user has gone.
 const PAUSE_MICROS_MAX: i64 = 600_000_000;
-/// How a configuration that was written here begins.
+/// First words of a configuration written here.
 const TAKEN_FROM: &str = "# Load and flows taken from";
 const SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60 * SECOND;
-/// Minutes that are written as stages of a rate.
+/// Greatest number of minutes written as stages of a rate.
 const MINUTES_MAX: usize = 24 * 60;
 
 /// How hard to load.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// The most connections that may be open; of a closed load its users.
+    /// Greatest number of open connections; for a closed load, of users.
     pub connections: u32,
     /// Requests per second of an open load; `None` for a closed one.
     pub rate: Option<f64>,
@@ -29,12 +29,12 @@ pub struct Plan {
     pub duration_s: Option<f64>,
     /// Requests under way at a time, on average.
     pub concurrency: Option<f64>,
-    /// The rate by minute, as `hakaru load --rate` takes it.
+    /// The rate by minute, in the format of `hakaru load --rate`.
     pub stages: Option<String>,
-    /// Variance of the requests in a second, over their mean: 1 where they come independently, less
-    /// where evenly.
+    /// Variance of the requests in a second, over the mean: 1 for independent arrivals, less for
+    /// even ones.
     pub dispersion: Option<f64>,
-    /// Pauses of one client between an answer and its next request: median and 95th percentile, in
+    /// Pauses of one client between a response and the next request: median and 95th percentile, in
     /// seconds.
     pub pauses_s: Option<(f64, f64)>,
 }
@@ -81,8 +81,8 @@ pub(crate) fn of_requests(requests: &[&Request]) -> Plan {
     }
 }
 
-/// From the first request to one mean distance behind the last; times of whole seconds stand for
-/// all of their second.
+/// Returns the time from the first request to one mean distance behind the last; times of whole
+/// seconds stand for the whole second.
 fn length_micros(first: i64, last: i64, count: usize, in_seconds: bool) -> i64 {
     let between = last - first;
     let behind = match in_seconds {
@@ -102,7 +102,7 @@ fn ended_in_whole_seconds(requests: &[&Request]) -> bool {
     })
 }
 
-/// The most requests that were under way at once.
+/// Returns the greatest number of concurrent requests.
 fn peak(spans: &[(i64, i64)]) -> u32 {
     // An end comes before a begin of the same moment.
     let mut changes: Vec<(i64, i32)> = spans
@@ -184,8 +184,10 @@ pub(crate) fn middle(mut values: Vec<u64>) -> Option<u64> {
     values.get(values.len() / 2).copied()
 }
 
-/// Returns the configuration that runs the flows, which lie in `folder`. `kept` is what an existing
-/// configuration says; its load and flows are replaced. Without it, `url` is where the app answers.
+/// Returns the configuration for running the flows in `folder`. `kept` is the text of an existing
+/// configuration; load and flows are replaced there. Without one, `url` is the app's. `kept` is
+/// what an existing configuration says; its load and flows are replaced. Without it, `url` is where
+/// the app answers.
 pub fn config(taken: &Taken, source: &str, folder: &str, kept: Option<&str>, url: &str) -> String {
     let head = format!(
         "# Load and flows taken from {}.\n",
@@ -201,7 +203,7 @@ pub fn config(taken: &Taken, source: &str, folder: &str, kept: Option<&str>, url
     head + &kept + &load(&taken.plan) + &flows(taken, folder)
 }
 
-/// A configuration without its load and flows.
+/// Returns a configuration without load and flows.
 fn without_load(text: &str) -> String {
     let mut out = String::from("\n");
     let mut is_kept = true;

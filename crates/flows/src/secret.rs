@@ -1,5 +1,4 @@
-//! Which values are secrets, and where they go: into rows of a feed, so that a flow can be shown to
-//! anybody.
+//! Moves secrets into rows of a feed, so a flow can be published.
 
 use crate::call::{Template, name_of};
 
@@ -19,7 +18,7 @@ const WORDS: [&str; 12] = [
     "card",
 ];
 
-/// Whether a field or header of that name holds a secret.
+/// Returns whether a field or header of the name holds a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     WORDS.iter().any(|word| match *word {
@@ -34,7 +33,7 @@ pub(crate) fn is_secret(name: &str) -> bool {
 pub(crate) struct Secrets(Vec<(String, String)>);
 
 impl Secrets {
-    /// Returns the variable that stands for a secret.
+    /// Returns the variable for a secret.
     pub(crate) fn hide(&mut self, field: &str, value: &str) -> Template {
         let known = self.0.iter().find(|(_, known)| known == value);
         match known {
@@ -43,8 +42,7 @@ impl Secrets {
         }
     }
 
-    /// Returns the variable of a secret that nobody knows yet: others with the same stand-in are
-    /// other secrets.
+    /// Returns the variable of a secret still unknown: equal stand-ins are different secrets.
     pub(crate) fn ask_for(&mut self, field: &str, stand_in: &str) -> Template {
         self.add(field, stand_in)
     }
@@ -56,7 +54,7 @@ impl Secrets {
         Template::variable(&name)
     }
 
-    /// Returns a secret as the variable that stands for it, and any other value as it is.
+    /// Returns a variable for a secret, and any other value unchanged.
     pub(crate) fn template(&mut self, field: &str, value: &str) -> Template {
         match is_secret(field) {
             true => self.hide(field, value),
@@ -68,7 +66,7 @@ impl Secrets {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// One row with all of them.
+    /// Returns one row with all secrets.
     pub(crate) fn feed(&self) -> Option<String> {
         if self.0.is_empty() {
             return None;
@@ -93,7 +91,7 @@ pub(crate) fn variable_name(field: &str) -> String {
     }
 }
 
-/// The name, with a number where it is taken.
+/// Returns the name, with a number appended where taken.
 pub(crate) fn unique(base: &str, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_taken(base) {
         return base.to_owned();

@@ -1,5 +1,5 @@
-//! The frame around a result: a line with length and hash, then the result in lines that logs do
-//! not cut.
+//! The frame around a result: a line with length and hash, then the result in lines short enough
+//! for logs.
 //!
 //! A file and the log of a pod hold the same. Lines before the frame and behind it belong to
 //! somebody else.
@@ -22,16 +22,16 @@ pub struct Frame(pub String);
 pub enum FrameError {
     /// There is none.
     Absent,
-    /// Its first line is not as it should be.
+    /// The first line is malformed.
     Head,
-    /// It ends before its length.
+    /// The text ends before the announced length.
     Short {
         /// Bytes there are.
         bytes: usize,
         /// Bytes there should be.
         of: usize,
     },
-    /// Its text does not have the hash that its first line says.
+    /// The hash of the text differs from the announced one.
     Damaged,
 }
 
@@ -64,7 +64,7 @@ impl Frame {
     }
 }
 
-/// As it is kept. The text holds no line breaks.
+/// Prints the stored form. The text holds no line breaks. The text holds no line breaks.
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Frame(text) = self;

@@ -1,4 +1,4 @@
-//! One load plan over several generators: what each leaves, and how that is merged without loss.
+//! One load plan over several generators: the result of each, and merging without loss.
 //!
 //! A generator carries out its part of a plan ([`load::Part`]) and leaves a [`GeneratorResult`]:
 //! histograms, counts, failures, and the plan itself. [`merge()`] adds them up; what was expected

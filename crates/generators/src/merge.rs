@@ -11,12 +11,12 @@ use scenario::Tally;
 use crate::result::GeneratorResult;
 use crate::v1::Shared;
 
-/// A result, and where it came from, as an error or a report names it: a file, a host, a pod.
+/// A result and the source's name for errors and reports: a file, a host, a pod.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// Its name.
+    /// Name of the source.
     pub name: String,
-    /// What it left.
+    /// The generator's result.
     pub result: GeneratorResult,
     /// How sure the start of `result` is, where the host's clock was compared with others.
     pub clock_bound: Option<Nanos>,
@@ -29,7 +29,7 @@ pub struct Merged {
     pub url: String,
     /// The whole plan.
     pub plan: Plan,
-    /// The steps of the figures, in their order.
+    /// The steps of the figures, in order.
     pub steps: Vec<StepLabel>,
     /// What was expected, as typed.
     pub expectations: Vec<String>,
@@ -39,22 +39,22 @@ pub struct Merged {
     pub intervals: Vec<Interval>,
     /// Length of a stretch.
     pub every: Nanos,
-    /// Each generator by itself, by its part.
+    /// Each generator by itself, by part.
     pub generators: Vec<GeneratorLine>,
-    /// When the first of them started, milliseconds since 1970.
+    /// Start of the first generator, milliseconds since 1970.
     pub started_at_unix_ms: i64,
 }
 
-/// Why results are not those of one run.
+/// Reasons why results do not form one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergeError {
     /// There is none.
     Nothing,
-    /// Generators that left none: the run has failed.
+    /// Generators without a result: the run has failed.
     Missing {
-        /// Their parts.
+        /// Parts without a result.
         parts: Vec<Part>,
-        /// Those whose results are there.
+        /// Generators with a result.
         came: Vec<String>,
     },
     /// Two results of one part.
@@ -108,7 +108,7 @@ impl fmt::Display for MergeError {
 
 impl std::error::Error for MergeError {}
 
-/// Adds up the results of one run, in whatever order they come.
+/// Adds up the results of one run, given in any order.
 ///
 /// # Errors
 /// A part is missing or there twice, or the results are of different plans.

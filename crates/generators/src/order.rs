@@ -1,4 +1,4 @@
-//! What a generator elsewhere is given: the plan as typed, and every file that the plan names.
+//! The input of a remote generator: the plan as typed, and every file named by the plan.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,13 +15,13 @@ const VERSION: u32 = 1;
 /// One load, as sent to each of several generators.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
-    /// The flags of the load, without those that say who carries the load out.
+    /// The flags of the load, except the ones choosing who carries the load out.
     pub words: Vec<String>,
     /// What `hakaru.toml` says of the load.
     pub config: String,
     /// The folder to which paths in `config` are relative.
     pub folder: String,
-    /// Every file that the plan names, by the path under which it is looked for.
+    /// Every file named by the plan, keyed by the path used to open the file.
     pub files: BTreeMap<String, Vec<u8>>,
     /// The value of `{{run}}`, which is the same for all generators.
     pub run_token: String,

@@ -1,4 +1,4 @@
-//! What a generator leaves, and its text.
+//! The result of a generator, and the text form.
 
 mod read;
 mod write;
@@ -13,26 +13,26 @@ use scenario::ScoreSpec;
 use crate::frame::{Frame, FrameError};
 use crate::v1;
 
-/// What one generator measured, with the plan of which it carried out a part.
+/// The measurement of one generator, with the plan of which one part was carried out.
 #[derive(Clone, Debug)]
 pub struct GeneratorResult {
     /// Which part.
     pub part: Part,
     /// The host's name for itself.
     pub host: String,
-    /// When it started, warm-up included: nanoseconds since 1970 by the host's own clock.
+    /// Start of the load, warm-up included: nanoseconds since 1970 by the host's own clock.
     pub started_unix_ns: u64,
     /// The target as typed.
     pub url: String,
-    /// How hard, how long: what a report says of it.
+    /// Rate and duration, as shown in a report.
     pub plan: Plan,
-    /// The steps of the figures, in their order.
+    /// The steps of the figures, in order.
     pub steps: Vec<StepLabel>,
     /// What was expected of all generators together, as typed.
     pub expectations: Vec<String>,
     /// How points are given, where there is a rule.
     pub score: Option<ScoreSpec>,
-    /// What came of it.
+    /// The measured figures.
     pub measured: Measured,
     /// The load stretch by stretch, and how long a stretch is.
     pub intervals: Vec<Interval>,
@@ -45,7 +45,7 @@ pub struct GeneratorResult {
 pub enum ResultError {
     /// The frame is missing or not whole.
     Frame(FrameError),
-    /// It was written by another version of the program.
+    /// The text was written by another version of the program.
     Version {
         /// The format's version.
         version: u32,
@@ -71,13 +71,13 @@ impl fmt::Display for ResultError {
 impl std::error::Error for ResultError {}
 
 impl GeneratorResult {
-    /// The text that is kept, in its frame.
+    /// Returns the stored text, in a frame.
     pub fn to_text(&self) -> String {
         let document = serde_json::to_string(&write::result(self));
         Frame(document.expect("text keys and whole numbers")).to_string()
     }
 
-    /// Reads such a text, with whatever lines around it.
+    /// Reads the text, with any lines around the frame.
     ///
     /// # Errors
     /// There is no whole result in it, or one of another version.
@@ -98,7 +98,7 @@ impl GeneratorResult {
             .map_err(ResultError::Content)
     }
 
-    /// What all parts of its plan must have in common.
+    /// Returns the fields equal in all parts of one plan.
     pub(crate) fn shared(&self) -> v1::Shared {
         write::shared(self)
     }

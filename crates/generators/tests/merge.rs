@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use recording::{Failure, Generator, Nanos, Outcome, TextId, Timestamp, Window};
 use scenario::{CapturePoints, ScoreRule, ScoreSpec, Tally};
 
-/// A request as a generator's figures take it.
+/// A request as recorded in a generator's figures.
 #[derive(Clone, Debug)]
 struct Sample {
     latency: u64,
@@ -43,7 +43,7 @@ fn sample() -> impl Strategy<Value = Sample> {
 
 const STEPS: [u32; 2] = [0, 1 << 16];
 
-/// What a process that saw these samples would have measured.
+/// Returns the measurement of a process with the given samples.
 fn measured(samples: &[Sample]) -> (Measured, Vec<Interval>) {
     let mut figures = Figures::new(&STEPS);
     let mut intervals: Vec<Interval> = (-1..4).map(Interval::new).collect();
@@ -152,7 +152,7 @@ fn given(part: &str, samples: &[Sample]) -> Given {
     }
 }
 
-/// Every bucket that counted something, with its count.
+/// Returns every non-empty bucket, with the count.
 fn buckets(histogram: &hdrhistogram::Histogram<u64>) -> Vec<(u64, u64)> {
     let recorded = histogram.iter_recorded();
     recorded

@@ -1,4 +1,4 @@
-//! From a result to the keys of its text.
+//! Converts a result to the keys of the text form.
 
 use std::collections::BTreeMap;
 
