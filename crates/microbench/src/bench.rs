@@ -30,11 +30,11 @@ pub struct Cell {
 pub enum Missing {
     /// The job asks for a newer Ruby.
     Skipped(String),
-    /// The program failed: its words.
+    /// The program failed, with the last words printed.
     Failed(String),
-    /// It did not end within this time.
+    /// The program did not end within the given time.
     Hung(Duration),
-    /// The script costs less than a tenth of the loop around it.
+    /// The script costs less than a tenth of the enclosing loop.
     TooSmall,
     /// Ctrl-C came before the first figure.
     Interrupted,
@@ -75,11 +75,11 @@ pub enum Progress {
     Block(Cell, usize, usize),
 }
 
-/// What can be measured, and the time it takes.
+/// The programs of a bench and the clock, real or simulated.
 pub trait Subject {
     /// Runs a cell's first process.
     fn first(&mut self, cell: Cell) -> Result<Trial, Missing>;
-    /// Runs one process that counts.
+    /// Runs one process of a cell, counted in the figures.
     fn measure(&mut self, cell: Cell, shape: Shape) -> Result<Sample, Missing>;
     /// Time since the bench began.
     fn elapsed(&self) -> Duration;
@@ -104,7 +104,7 @@ pub struct How {
     pub seed: u64,
     /// Whether the jobs of a single contender are compared with each other.
     pub compares_jobs: bool,
-    /// At most so many blocks; `None` leaves that to the budget.
+    /// Greatest number of blocks; `None` limits by the budget alone.
     pub blocks_max: Option<usize>,
 }
 
@@ -121,29 +121,29 @@ pub enum Ending {
     Interrupted,
 }
 
-/// All that is known of a cell.
+/// Everything known of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Which.
     pub cell: Cell,
     /// The first process.
     pub trial: Option<Trial>,
-    /// The processes that count, in order of time.
+    /// The counted processes, in order of time.
     pub samples: Vec<Sample>,
     /// Why there are none, or no more.
     pub missing: Option<Missing>,
-    /// How its processes ran.
+    /// Shape of the cell's processes.
     pub shape: Shape,
 }
 
-/// A row: cells that are compared with each other.
+/// A row: cells to be compared with each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The job's name; empty when the row compares jobs.
     pub name: String,
     /// The cells.
     pub cells: Vec<Measured>,
-    /// The clock that decided.
+    /// The clock used for the verdict.
     pub clock: Clock,
     /// What the figures are.
     pub metric: Metric,
@@ -153,18 +153,18 @@ pub struct Row {
     pub blocks: usize,
 }
 
-/// A bench at its end.
+/// A finished bench.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bench {
     /// The rows.
     pub rows: Vec<Row>,
     /// The geometric mean over several rows, for each pair; empty for one row.
     pub overall: Vec<Pair>,
-    /// How it was measured.
+    /// Settings of the measurement.
     pub how: How,
-    /// Why it ended.
+    /// Reason of the end.
     pub ending: Ending,
-    /// How long it took, seconds.
+    /// Duration, seconds.
     pub seconds: f64,
 }
 
@@ -216,7 +216,7 @@ pub fn run(jobs: &[Job], contenders: &[Contender], how: How, subject: &mut dyn S
     }
 }
 
-/// One row a job; but jobs are compared with each other where a single contender runs them.
+/// Returns one row a job; but jobs are compared with each other under a single contender.
 fn rows(jobs: &[Job], contenders: usize, how: How) -> Vec<Row> {
     let row = |name: &str, first: usize, cells: Vec<Cell>| {
         let measured = |cell| Measured {
@@ -289,7 +289,8 @@ fn shape(rows: &mut [Row], jobs: &[Job], how: How) {
     }
 }
 
-/// The CPU clock where every cell computes, since others on the machine disturb it least.
+/// Returns the CPU clock where every cell computes: other programs on the machine disturb CPU time
+/// least.
 fn clock(row: &Row, asked: Clock) -> Clock {
     let mut trials = row
         .cells
@@ -302,7 +303,7 @@ fn clock(row: &Row, asked: Clock) -> Clock {
     }
 }
 
-/// Seconds that a process of a cell takes, by its first one.
+/// Returns the seconds for one process of a cell, estimated from the first one.
 fn seconds(measured: &Measured) -> f64 {
     let Some(trial) = &measured.trial else {
         return 0.0;
@@ -382,7 +383,7 @@ fn round(
     })
 }
 
-/// The figure that is compared; above zero.
+/// Returns the figure to compare; above zero.
 pub fn figure(sample: &Sample, runner: Runner, clock: Clock) -> f64 {
     let figure = match (sample.printed, runner) {
         (Some(printed), _) => printed,
@@ -393,7 +394,7 @@ pub fn figure(sample: &Sample, runner: Runner, clock: Clock) -> f64 {
 }
 
 impl Row {
-    /// The pair of two cells, and whether they stand in the other order there.
+    /// Returns the pair of two cells, and whether the stored order is reversed.
     pub fn pair(&self, a: usize, b: usize) -> Option<(Pair, bool)> {
         let (low, high) = (a.min(b), a.max(b));
         let found = self
@@ -403,8 +404,8 @@ impl Row {
         Some((*found, a > b))
     }
 
-    /// The figure that is shown of a cell, in the metric's unit, and where it lies; `None` where it
-    /// has none.
+    /// Returns a cell's displayed figure in the metric's unit, with an interval; `None` without
+    /// figures.
     pub fn value(&self, index: usize, how: How) -> Option<(f64, Option<Interval>)> {
         let measured = &self.cells[index];
         let logs: Vec<f64> = measured
@@ -471,7 +472,7 @@ impl Bench {
             .any(|pair| pair.verdict == Verdict::Unclear)
     }
 
-    /// Whether any cell has no figure because it failed.
+    /// Returns whether any cell failed, and so has no figure.
     pub fn has_failed(&self) -> bool {
         let cells = self.rows.iter().flat_map(|row| &row.cells);
         let failed = |measured: &Measured| {

@@ -1,5 +1,5 @@
-//! Which commit made it slower? A search over a line of commits whose steps may err: each step is a
-//! bench of a commit in the middle beside both ends.
+//! Finds the commit with a slowdown by a search over a line of commits with unreliable steps: each
+//! step is a bench of a commit in the middle beside both ends.
 //!
 //! The ends stand in every step's blocks, so that a step never compares with what the machine did
 //! earlier. A step does not decide: it moves the *belief*, how probable it is of each commit that
@@ -14,20 +14,20 @@ use stats::contest::Pair;
 
 /// Belief at which a commit is named.
 const SURE: f64 = 0.99;
-/// No step multiplies odds by more: whatever made its error larger than its blocks say, such as a
-/// disturbance that lasts as long as the step, two others outweigh it.
+/// Greatest factor by which a step multiplies odds: two other steps outweigh one whose error is
+/// larger than the blocks say, such as in a disturbance as long as the step.
 const ODDS_MAX: f64 = 10_000.0;
 /// Odds from which a step counts as clear.
 const ODDS_CLEAR: f64 = 20.0;
-/// Logarithm by which commits that do the same may differ for good: what code lies where differs
-/// from one to the next.
+/// Logarithm by which equivalent commits may differ for good: the location of the code differs from
+/// one to the next.
 const UNRELATED: f64 = 0.002;
-/// Steps in a row that lie between both ends although they are precise; then more of them would
-/// too, as where several commits share the difference.
+/// Precise steps in a row with results between both ends, after which more would show the same,
+/// such as where several commits share the difference.
 const BETWEEN_MAX: usize = 3;
 /// Steps beyond what halving without errors takes: on a noisy host a place takes two or three.
 const STEPS_MORE: usize = 12;
-/// Benches of the ends, each twice as long as the one before, before they are said not to differ.
+/// Benches of the ends, each twice as long as the one before, after which the ends count as equal.
 const ENDS_MAX: u32 = 2;
 
 /// What is measured next.
@@ -35,9 +35,9 @@ const ENDS_MAX: u32 = 2;
 pub enum Step {
     /// Both ends, for so many times the time of a step.
     Ends(u32),
-    /// The commit of this index, beside both ends.
+    /// The commit of the given index, beside both ends.
     Middle(usize),
-    /// The commit of this index, beside the one before it.
+    /// The commit of the given index, beside the one before.
     Last(usize),
 }
 
@@ -57,13 +57,13 @@ pub enum Side {
 pub enum End {
     /// No difference between the ends is shown.
     Alike,
-    /// This commit is the first that differs, by that ratio to the one before it.
+    /// Index of the first differing commit, and the ratio to the one before.
     Found(usize, f64),
-    /// It lies behind the first and up to the second of these, with 95 %.
+    /// The commit lies behind the first index and up to the second, with 95 %.
     Within(usize, usize),
 }
 
-/// A logarithm of a ratio and its standard error.
+/// A logarithm of a ratio, with the standard error.
 #[derive(Clone, Copy, Debug)]
 struct Difference {
     log: f64,
@@ -111,7 +111,7 @@ impl Search {
         }
     }
 
-    /// The commits that a step measures, the oldest first.
+    /// Returns the commits measured by a step, the oldest first.
     pub fn commits(&self, step: Step) -> Vec<usize> {
         let last = self.belief.len();
         match step {
@@ -121,13 +121,13 @@ impl Search {
         }
     }
 
-    /// The equivalence bound of a step, half of the difference between the ends; `None` before
-    /// that is known.
+    /// Returns the equivalence bound of a step, half of the difference between the ends; `None`
+    /// while the difference is unknown.
     pub fn margin(&self) -> Option<f64> {
         self.differ.then(|| (self.apart().abs() / 2.0).exp_m1())
     }
 
-    /// Takes what a step's bench says of each pair of its commits, in the order of
+    /// Takes the verdict of a step's bench on each pair of commits, in the order of
     /// [`Search::commits`]; `None` when a ratio is missing.
     pub fn take(&mut self, step: Step, pairs: &[Pair]) -> Option<Side> {
         let known = |a, b| {
@@ -185,7 +185,7 @@ impl Search {
         self.apart().exp()
     }
 
-    /// Steps that follow when each of them is clear.
+    /// Returns the number of steps left, if each step is clear.
     pub fn steps(&self) -> usize {
         match self.belief.len() {
             1 => 0,
@@ -238,8 +238,8 @@ impl Search {
         End::Within(first, last.max(first + 1))
     }
 
-    /// Logarithm of the newer end over the older one: the mean of all benches, weighted by their
-    /// precision.
+    /// Returns the logarithm of the newer end over the older one: the mean of all benches, weighted
+    /// by precision.
     fn apart(&self) -> f64 {
         let weight = |one: &Difference| 1.0 / variance(one.error, UNRELATED);
         let sum: f64 = self.ends.iter().map(weight).sum();
@@ -258,8 +258,8 @@ fn outside<'a>(mut shares: impl Iterator<Item = &'a f64>) -> usize {
     reached.unwrap_or(0)
 }
 
-/// Logarithm of the odds that the middle is as the newer end, by its ratios to the older end and of
-/// the newer end to it; and what that would be if it were.
+/// Returns the logarithm of the odds for the middle being like the newer end, given the ratios to
+/// both ends; and the value expected of such a middle.
 ///
 /// Their difference is the distance of the ends when it is, and minus that when it is as the older
 /// one. Both ratios hold the middle's own error, so their errors add up at worst.
@@ -269,15 +269,15 @@ fn odds_of_middle(older: Difference, newer: Difference, apart: f64) -> (f64, f64
     odds(seen, apart, variance)
 }
 
-/// Logarithm of the odds that a commit differs from the one before it as the ends do, beside not at
-/// all; and what that would be if it did.
+/// Returns the logarithm of the odds for a commit differing from the one before as the ends do, and
+/// not being equal; and the value expected of such a commit.
 fn odds_of_last(seen: Difference, apart: f64) -> (f64, f64) {
     let centred = seen.log - apart / 2.0;
     odds(centred, apart / 2.0, variance(seen.error, UNRELATED))
 }
 
-/// For a value that is `apart` or minus that, within a normal error; limited to what a step may
-/// tell.
+/// Returns logarithmic odds for a value of either `apart` or `-apart`, within a normal error;
+/// limited to the greatest odds of a step.
 fn odds(seen: f64, apart: f64, variance: f64) -> (f64, f64) {
     let most = ODDS_MAX.ln();
     let of = |seen: f64| 2.0 * seen * apart / variance;
@@ -297,7 +297,7 @@ fn halvings(places: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The pairs of a bench of commits at these logarithms, each known to within this error.
+    /// Returns the pairs of a bench of commits at the given logarithms, each with the given error.
     fn pairs(levels: &[f64], error: f64) -> Vec<Pair> {
         let each = (0..levels.len()).flat_map(|a| (a + 1..levels.len()).map(move |b| (a, b)));
         each.map(|(a, b)| Pair {

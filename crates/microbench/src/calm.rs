@@ -1,4 +1,4 @@
-//! Calm moments: a process that ran while the cores were slow is measured again.
+//! Repeats processes disturbed by slow cores.
 //!
 //! What slows a core (a neighbour on its other thread, the clock rate) hits contenders by chance.
 //! Which process is run again is decided by the cores' own pace alone, never by its figure, so that
@@ -11,11 +11,10 @@ use crate::sample::Sample;
 
 /// Runs of the same process, at most.
 const RUNS_MAX: usize = 3;
-/// Share of the processes that may be run again: on a host that is never calm, time is better spent
-/// on more blocks.
+/// Greatest share of repeated processes: on a host never calm, time is better spent on more blocks.
 const AGAIN_SHARE: f64 = 0.25;
 
-/// What pace is usual on this host.
+/// The usual pace of the host.
 #[derive(Clone, Debug, Default)]
 pub struct Calm {
     baseline: Baseline,
@@ -54,7 +53,7 @@ impl Calm {
         best.ok_or(Missing::Interrupted)
     }
 
-    /// Processes that were run again.
+    /// Returns the number of repeated processes.
     pub fn again(&self) -> usize {
         self.again
     }

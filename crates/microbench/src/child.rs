@@ -11,7 +11,7 @@ pub struct Batch {
     pub cpu_ns: u64,
     /// Collections.
     pub gc_count: u64,
-    /// Time in the collector, nanoseconds; 0 where this Ruby does not count it.
+    /// Time in the collector, nanoseconds; 0 in a Ruby without the counter.
     pub gc_ns: u64,
 }
 
@@ -24,53 +24,52 @@ pub struct Jit {
     pub compiled: u64,
     /// Bytes of machine code.
     pub code_bytes: u64,
-    /// Time spent compiling, nanoseconds; 0 where that is not counted.
+    /// Compile time, nanoseconds; 0 where not counted.
     pub compile_ns: u64,
 }
 
-/// All that a process measured.
+/// All measurements of one process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Child {
     /// Instant at which the preludes were through, on CLOCK_MONOTONIC, nanoseconds.
     pub ready_ns: u64,
     /// RUBY_DESCRIPTION.
     pub ruby: String,
-    /// Whether this Ruby was built without optimisation, or with debugging code.
+    /// Whether the Ruby was built without optimisation, or with debugging code.
     pub is_debug: bool,
     /// Batches of the calibration, each of another size.
     pub first: Vec<Batch>,
-    /// Batches that were not to count yet.
+    /// Batches before the counted ones.
     pub warm: Vec<Batch>,
-    /// Batches that count.
+    /// Counted batches.
     pub batches: Vec<Batch>,
     /// The loop alone, as often.
     pub empty: Vec<Batch>,
     /// Wall time, CPU time and time in the queue for a core while the counted batches ran,
-    /// nanoseconds; and how often the main thread gave its core up by itself.
+    /// nanoseconds; and the number of voluntary context switches of the main thread.
     pub waited: Option<[u64; 4]>,
-    /// Objects that the counted batches and the loops beside them allocated.
+    /// Objects allocated by the counted batches and the loops beside each.
     pub allocated: u64,
-    /// Turns in which they did.
+    /// Turns during which `allocated` was counted.
     pub allocated_turns: u64,
     /// Objects alive at the end, after a collection.
     pub live: u64,
-    /// Objects alive behind the counted turns that were not before them, and those turns; `None`
-    /// but for the first process.
+    /// Objects alive after the counted turns and not before, and the number of turns; `None` but
+    /// for the first process.
     pub retained: Option<(i64, u64)>,
     /// The compiler before the first batch, and at the end.
     pub jit: [Jit; 2],
-    /// Instructions of the loop with the script, and of the loop alone; negative where they cannot
-    /// be had.
+    /// Instructions of the loop with the script, and of the loop alone; negative where unavailable.
     pub instructions: Option<[i64; 2]>,
-    /// Instructions of the script that fetch what a compiler cannot know.
+    /// Instructions of the script with an input unknown to a compiler.
     pub inputs: Option<i64>,
-    /// What the script gave, or its digest.
+    /// Value of the script, or a digest.
     pub value: Option<String>,
     /// Greatest resident memory, bytes.
     pub memory: u64,
 }
 
-/// Reads the harness' file; `None` when the process ended before it was complete.
+/// Reads the harness' file; `None` for a process ended before the file was complete.
 pub fn read(text: &str) -> Option<Child> {
     let mut child = Child::default();
     let mut is_complete = false;

@@ -1,5 +1,4 @@
-//! Commands as contenders: any program, run as it is or by a shell, with what belongs before and
-//! behind.
+//! Commands as contenders: any program, run directly or by a shell, with preparation and cleanup.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,15 +11,16 @@ use crate::process::{self, Used};
 use crate::sample::{Sample, Trial};
 use crate::shell_words;
 
-/// Characters that only a shell understands.
+/// Characters with a meaning only in a shell.
 const SHELL: &str = "|&;<>()$`*?[]#~{}\n!=";
 
 /// How commands are run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The shell: `None` for one where a command needs it, an empty one for none at all.
+    /// The shell: `None` for the default one where a command needs one, an empty text for none at
+    /// all.
     pub shell: Option<String>,
-    /// Runs before the first that counts.
+    /// Runs before the first counted one.
     pub warmup: u32,
     /// Whether other exit codes than 0 are all right.
     pub ignores_failure: bool,
@@ -47,8 +47,8 @@ impl Commands {
         }
     }
 
-    /// Runs a command's `setup`, then the command as often as it is to be warmed up; at least once,
-    /// to know what it takes.
+    /// Runs a command's `setup`, then the command for each warm-up run; at least once, to estimate
+    /// the run time.
     pub fn first(
         &mut self,
         contender: &Contender,
@@ -179,7 +179,7 @@ impl Commands {
         Ok(())
     }
 
-    /// A command that is not measured.
+    /// Runs a command outside of the measurement.
     fn aside(
         &self,
         line: Option<&str>,

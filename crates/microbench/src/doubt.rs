@@ -1,4 +1,4 @@
-//! What speaks against the figures: each doubt a sentence with what to do about it.
+//! Doubts about the figures: each a sentence with a remedy.
 
 use stats::comparison::BLOCKS_MIN;
 use words::{Text, text};
@@ -6,19 +6,19 @@ use words::{Text, text};
 use crate::bench::{Bench, Measured, Row};
 use crate::model::{Contender, Job};
 
-/// Batches shorter than this are near what reading two clocks takes (1 µs), in seconds.
+/// Shortest batch well above reading two clocks (1 µs), in seconds.
 const BATCH_MIN: f64 = 20e-6;
-/// A script whose last batches are slower by this share than its first ones changes what it works
-/// on. Chosen by judgement: below, the heap's own growth does the same.
+/// Slowdown from the first to the last batches, as a share, from which a script changes the data
+/// worked on. Chosen by judgement: below, the heap's own growth does the same.
 const GROWTH: f64 = 0.10;
 /// In so many of the processes.
 const GROWTH_PROCESSES: f64 = 0.8;
-/// Cores that differ by more than this between processes were disturbed.
+/// Ratio of the cores' pace between processes from which the host was disturbed.
 const PACE: f64 = 1.15;
-/// A share of the time in the collector that is worth naming.
+/// Least share of time in the collector worth naming.
 const GC_SHARE: f64 = 0.2;
 
-/// All doubts, each once, those about rows before those about the host.
+/// Returns all doubts, each once: on rows first, then on the host.
 pub fn all(bench: &Bench, jobs: &[Job], contenders: &[Contender]) -> Vec<Text> {
     let mut doubts = Vec::new();
     for row in &bench.rows {
@@ -60,7 +60,7 @@ fn name(measured: &Measured, jobs: &[Job], contenders: &[Contender]) -> String {
     format!("{job}, {}", contenders[measured.cell.contender].name)
 }
 
-/// What the code is, by its instructions.
+/// Returns what the instructions show about the code.
 fn of_code(measured: &Measured, name: &str) -> Option<Text> {
     let trial = measured.trial.as_ref()?;
     match (trial.instructions, trial.inputs) {

@@ -1,9 +1,9 @@
-//! What a Ruby script with benchmark_driver's interface declares, as the stand-in for the gem
-//! writes it.
+//! Jobs declared by a Ruby script with benchmark_driver's interface, as written by the stand-in for
+//! the gem.
 
 use serde::Deserialize;
 
-/// The file that `require 'benchmark_driver'` finds.
+/// The file loaded by `require 'benchmark_driver'`.
 pub const STAND_IN: &str = include_str!("driver.rb");
 
 /// One `Benchmark.driver` block.
@@ -25,7 +25,7 @@ pub struct Declared {
     pub rvm: Vec<String>,
 }
 
-/// Whether a script asks for the gem, so that it declares jobs instead of being one.
+/// Returns whether a script requires the gem, and so declares jobs instead of being one.
 pub fn is_declared_by(script: &str) -> bool {
     let asks = |line: &str| {
         let rest = line.trim_start().strip_prefix("require");

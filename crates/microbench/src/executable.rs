@@ -5,14 +5,14 @@
 
 use crate::shell_words;
 
-/// A contender as typed: its program is not looked for yet.
+/// A contender as typed, before the program is looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
-    /// The name that was given; else what was typed.
+    /// The given name; else the typed text.
     pub name: String,
     /// The program: a path, a name in PATH, or a version of Ruby.
     pub program: String,
-    /// Its arguments.
+    /// Arguments of the program.
     pub arguments: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ pub fn read(text: &str) -> Result<Vec<Typed>, String> {
     parts.into_iter().map(|part| one(part)).collect()
 }
 
-/// Names that occur twice get their number behind.
+/// Appends a number to names occurring twice.
 pub fn made_unique(names: &mut [String]) {
     let typed = names.to_vec();
     for (index, name) in names.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Many kept benches of one contender: where its level changed.
+//! Level changes of one contender over many stored benches.
 //!
 //! Machines are looked at apart, and benches on cores of an unusual pace are left out, as
 //! [`crate::past`] claims nothing of them. What is left is divided by [`stats::segments`]; a change
@@ -12,30 +12,30 @@ use crate::past::{DRIFT, Kept};
 /// Fewer benches of a machine show no change point.
 pub const BENCHES_MIN: usize = 2 * SIDE_MIN;
 
-/// Of each machine the newest so many are looked at: the time for it grows with their square.
+/// Greatest number of benches considered per machine, the newest: the time grows with the square.
 pub const BENCHES_MAX: usize = 300;
 
 /// A bench of the history.
 #[derive(Clone, Copy, Debug)]
 pub struct Point<'a> {
-    /// Where it was made.
+    /// The machine of the bench.
     pub machine: &'a str,
-    /// What it measured.
+    /// The measured figures.
     pub kept: &'a Kept,
 }
 
 /// Benches of one machine and one level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
-    /// Their indices in the history, ascending.
+    /// Indices of the level's benches in the history, ascending.
     pub points: Vec<usize>,
-    /// How many times as good as the level before it on this machine; `None` for the first.
+    /// How many times as good as the level before on the same machine; `None` for the first.
     pub ratio: Option<f64>,
 }
 
-/// Levels of a history, machine by machine in the order in which they first occur, the oldest level
-/// first. A bench without figures or on cores of another pace than its machine's median is in none,
-/// nor is one before the newest [`BENCHES_MAX`].
+/// Returns the levels of a history, machine by machine in order of first occurrence, the oldest
+/// level first. A bench without figures or on cores of another pace than its machine's median is in
+/// none, nor is one before the newest [`BENCHES_MAX`].
 pub fn levels(points: &[Point<'_>]) -> Vec<Level> {
     let mut machines: Vec<&str> = Vec::new();
     for point in points {
@@ -82,7 +82,7 @@ fn of_machine(points: &[Point<'_>], machine: &str) -> Vec<Level> {
 }
 
 impl Kept {
-    /// Logarithm of how good it was: greater is better. `None` without figures.
+    /// Returns the logarithm of the figure's goodness: greater is better. `None` without figures.
     fn goodness(&self) -> Option<f64> {
         let sign = if self.is_more_better { 1.0 } else { -1.0 };
         mean(&self.logs).map(|log| sign * log)
@@ -93,7 +93,7 @@ impl Kept {
 mod tests {
     use super::*;
 
-    /// Benches of a job that takes so long, with a wobble below 1 %.
+    /// Returns benches of a job with the given durations, with a wobble below 1 %.
     fn kept(seconds: &[f64]) -> Vec<Kept> {
         let one = |(index, seconds): (usize, &f64)| Kept {
             name: ["join".into(), "ruby".into()],

@@ -1,5 +1,5 @@
-//! Measures the same code or command by several contenders, in interleaved fresh processes, and
-//! says which is faster and how sure that is.
+//! Measures the same code or command with several contenders, in interleaved fresh processes, and
+//! says which is faster, with an interval.
 //!
 //! `hakaru bench` is this crate with flags around it. What flows: a file of jobs ([`yaml`]) and the
 //! contenders ([`executable`], [`rubies`]) go into the generated program ([`script`]), which a

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 /// A file of jobs, read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
-    /// How the file wants its scripts measured; `None` leaves that to the command line.
+    /// Runner demanded by the file; `None` leaves the choice to the command line.
     pub runner: Option<Runner>,
     /// The jobs in the order of the file; a job's name may occur twice.
     pub jobs: Vec<Job>,
     /// Sets of gems, each of which the contenders run with in turn; empty for none.
     pub contexts: Vec<Context>,
-    /// Figures that a `recorded` file brings along instead of jobs.
+    /// Figures contained in a `recorded` file instead of jobs.
     pub recorded: Vec<crate::record::Recorded>,
 }
 
@@ -26,7 +26,7 @@ pub enum Runner {
     Memory,
     /// Seconds of a single iteration.
     Once,
-    /// Iterations per second of the script as a block that is called each time.
+    /// Iterations per second of the script as a block called each time.
     Block,
 }
 
@@ -75,7 +75,7 @@ pub struct Job {
     pub name: String,
     /// What is run.
     pub work: Work,
-    /// The oldest Ruby that can run it.
+    /// The oldest Ruby able to run the job.
     pub ruby_min: Option<String>,
 }
 
@@ -84,7 +84,7 @@ pub struct Job {
 pub enum Work {
     /// Ruby code, in a loop.
     Script(Script),
-    /// A program that prints its own figure.
+    /// A program printing the figure.
     Printed(Printed),
     /// Whatever the contender's own command is.
     Command,
@@ -103,18 +103,18 @@ pub struct Script {
     pub loop_count: Option<u64>,
 }
 
-/// A program that prints its own figure.
+/// A program printing the figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Printed {
     /// Words of the command line.
     pub command: Vec<String>,
-    /// Whether the contender's Ruby comes before them.
+    /// Whether the contender's Ruby is put before the words.
     pub has_ruby: bool,
-    /// Where it runs.
+    /// Working directory.
     pub folder: PathBuf,
     /// The figure.
     pub metric: Metric,
-    /// Ruby code that reads the figure from `stdout`.
+    /// Ruby code reading the figure from `stdout`.
     pub figure: String,
     /// Ruby code for each named remark on the environment.
     pub environment: Vec<(String, String)>,
@@ -134,7 +134,7 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// A metric of these names.
+    /// Returns a metric with the given names.
     pub fn new(name: &str, unit: &str, is_larger_better: bool, worse: &str) -> Metric {
         Metric {
             name: name.to_owned(),
@@ -145,7 +145,7 @@ impl Metric {
     }
 }
 
-/// A set of gems that a contender runs with.
+/// A set of gems for a contender.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context {
     /// As shown; made of the gems when the file names none.
@@ -163,7 +163,7 @@ pub struct Contender {
     pub command: Vec<String>,
     /// Ruby code before every prelude.
     pub prelude: String,
-    /// Where it runs; `None` for the current folder.
+    /// Working directory; `None` for the current one.
     pub folder: Option<PathBuf>,
     /// What a shell runs around a command.
     pub around: Around,
@@ -183,7 +183,7 @@ pub struct Around {
 }
 
 impl Contender {
-    /// A Ruby of this name.
+    /// Returns a Ruby with the given name.
     pub fn ruby(name: &str, command: &[&str]) -> Contender {
         Contender {
             name: name.to_owned(),

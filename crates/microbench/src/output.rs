@@ -20,7 +20,7 @@ pub enum Form {
     Simple,
     /// A Markdown table.
     Markdown,
-    /// A file that is shown in another form later.
+    /// A file to be shown in another form later.
     Record,
     /// Every repeated measurement.
     All,
@@ -29,7 +29,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// All forms with their names.
+    /// All forms with names.
     pub const ALL: [(&str, Form); 6] = [
         ("compare", Form::Compare),
         ("simple", Form::Simple),
@@ -47,7 +47,7 @@ impl Form {
             .map(|(_, form)| form)
     }
 
-    /// The name of the file into which it is written; `None` for what is printed.
+    /// Returns the name of the output file; `None` for printed forms.
     pub fn file(self) -> Option<&'static str> {
         match self {
             Form::Record => Some("benchmark_driver.record.yml"),
@@ -296,7 +296,7 @@ pub fn write(table: &Table, form: Form, options: Options) -> String {
     }
 }
 
-/// The powers of 1000 that have a letter.
+/// Letters for powers of 1000.
 const LETTERS: [&str; 6] = ["", "k", "M", "G", "T", "Q"];
 
 /// A figure with three decimals and k, M, G, T or Q, one column wider than asked; `ERROR` for none.

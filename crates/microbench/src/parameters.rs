@@ -1,13 +1,13 @@
 //! Parameters of commands: `{name}` stands for each of several values in turn.
 
-/// A name and its values.
+/// A name with all values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
     name: String,
     values: Vec<String>,
 }
 
-/// More values than this are taken for a slip.
+/// Greatest number of values; more are taken for a slip.
 const VALUES_MAX: f64 = 1_000.0;
 
 impl Parameter {
@@ -31,7 +31,7 @@ impl Parameter {
         }
     }
 
-    /// Numbers from `min` to `max`, both of which belong to them, `step` apart (1).
+    /// Returns the numbers from `min` to `max`, both included, `step` apart (1).
     pub fn scan(name: &str, min: &str, max: &str, step: Option<f64>) -> Result<Parameter, String> {
         let number = |text: &str| {
             text.parse::<f64>()
@@ -71,7 +71,7 @@ pub fn combinations(parameters: &[Parameter]) -> Vec<Vec<(String, String)>> {
     all
 }
 
-/// The text with each `{name}` replaced by its value.
+/// Returns the text with each `{name}` replaced by a value.
 pub fn fill(text: &str, values: &[(String, String)]) -> String {
     values.iter().fold(text.to_owned(), |text, (name, value)| {
         text.replace(&format!("{{{name}}}"), value)

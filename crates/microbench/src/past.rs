@@ -1,5 +1,4 @@
-//! A bench beside an earlier one, from their JSON: what may be said although they were not
-//! interleaved.
+//! A bench compared with an earlier one, both read from JSON: claims possible without interleaving.
 //!
 //! Nothing cancels what the machine did between both. So a difference must exceed [`DRIFT`] to be
 //! claimed, and where the cores' own pace differs by as much, nothing is.
@@ -8,13 +7,12 @@ use serde_json::Value;
 use stats::comparison::{BLOCKS_MIN, Verdict};
 use stats::{Interval, difference_interval, mean, median};
 
-/// Hosts that others use drift by as much from one minute to the next; as in `hakaru compare`,
-/// chosen by judgement.
+/// Drift of shared hosts from one minute to the next; as in `hakaru compare`, chosen by judgement.
 pub const DRIFT: f64 = 0.03;
 /// Resamples behind an interval.
 const RESAMPLES: usize = 2_000;
 
-/// A contender's figures in a row of a bench that was kept.
+/// A contender's figures in a row of a stored bench.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     /// The row's name and the contender's.
@@ -36,18 +34,18 @@ pub struct Kept {
 pub struct Against {
     /// The row's name and the contender's.
     pub name: [String; 2],
-    /// How many times as good it is now.
+    /// How many times as good the newer figure is.
     pub ratio: f64,
-    /// Where that lies, but for the drift; `None` with too few processes.
+    /// Interval of `ratio`, drift not included; `None` with too few processes.
     pub interval: Option<Interval>,
     /// `Higher` is better.
     pub verdict: Verdict,
-    /// How many times as long the same work takes on the cores now, where that differs too much for
+    /// Ratio of the times for the same work on the cores, newer over older, where too different for
     /// any claim.
     pub pace: Option<f64>,
 }
 
-/// Reads a document; rows that cannot be read are left out.
+/// Reads a document; unreadable rows are left out.
 pub fn read(document: &str) -> Vec<Kept> {
     let document: Value = serde_json::from_str(document).unwrap_or_default();
     let mut all = Vec::new();
@@ -101,7 +99,7 @@ fn kept(row: &Value, contender: &Value) -> Option<Kept> {
     })
 }
 
-/// Each contender of `now` that `then` has too.
+/// Returns each contender of `now` with a counterpart in `then`.
 pub fn against(then: &[Kept], now: &[Kept]) -> Vec<Against> {
     let beside = |now: &Kept| {
         let then = then

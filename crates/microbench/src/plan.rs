@@ -8,10 +8,10 @@ use stats::comparison::BLOCKS_MIN;
 use crate::model::{Runner, Script};
 use crate::sample::Trial;
 
-/// A batch of the fastest contender takes at least this long: beside it, reading two clocks (1 µs)
-/// and being interrupted once (some 5 µs) are small.
+/// Least length of a batch of the fastest contender, seconds: reading two clocks (1 µs) and one
+/// interrupt (some 5 µs) are small in comparison.
 const BATCH: f64 = 0.004;
-/// Blocks that a budget is cut into, if processes start fast enough.
+/// Blocks per budget, if processes start fast enough.
 const BLOCKS: f64 = 40.0;
 /// More blocks would add little but starts of processes.
 const BLOCKS_MAX: usize = 128;
@@ -19,29 +19,29 @@ const BLOCKS_MAX: usize = 128;
 const COUNTED: [f64; 2] = [0.03, 1.0];
 /// Batches into which a given number of turns is cut, fine enough to show warm-up and trend.
 const PARTS: u64 = 16;
-/// Seconds in which a Ruby without a compiler has filled its inline caches.
+/// Seconds until a Ruby without a compiler has filled the inline caches.
 const CACHES: f64 = 0.02;
 /// Shortest part well above the cost of reading the clock, in seconds; below, all turns are one
 /// batch.
 const PART: f64 = 1e-3;
-/// No process is warmed up for longer: a compiler that has not settled by then is said not to have.
+/// Greatest warm-up of a process, seconds: a compiler still busy afterwards counts as unsettled.
 const WARMUP_MAX: f64 = 5.0;
 
 /// How each process of a job runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Turns of a batch; the same for all contenders of a job, since a script may slow down as it
-    /// goes on.
+    /// Turns of a batch; the same for all contenders of a job, since a script may slow down over
+    /// time.
     pub turns: u64,
-    /// Batches that do not count yet.
+    /// Uncounted batches.
     pub warm: u64,
-    /// Batches that count.
+    /// Counted batches.
     pub batches: u64,
     /// Whether the loop alone is measured too, and taken off.
     pub has_empty: bool,
 }
 
-/// What the first process of a job runs; `turns` 0 means that it finds them out.
+/// Returns the shape of the first process of a job; `turns` 0 lets the process choose.
 pub fn first_shape(script: &Script, runner: Runner) -> Shape {
     match (runner, script.loop_count) {
         (Runner::Once, _) => whole(1),
@@ -138,12 +138,12 @@ fn warmup(trial: &Trial) -> f64 {
     }
 }
 
-/// Seconds that a process may take so that a budget holds enough blocks.
+/// Returns the seconds per process at which a budget holds enough blocks.
 pub fn seconds_per_process(budget: Duration, cells: usize) -> f64 {
     budget.as_secs_f64() / (BLOCKS * 2.0 * cells.max(1) as f64)
 }
 
-/// Blocks that fit into what is left of the budget, if one takes so long.
+/// Returns the number of blocks within the remaining budget, given the duration of one.
 pub fn blocks(left: Duration, block: Duration) -> usize {
     let fit = left.as_secs_f64() / block.as_secs_f64().max(1e-3);
     (fit as usize).clamp(BLOCKS_MIN, BLOCKS_MAX)

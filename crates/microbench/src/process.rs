@@ -1,4 +1,5 @@
-//! One process: started, waited for with a deadline, ended with all it started, and what it took.
+//! One process: started, awaited with a deadline, ended with all descendants, and the resources
+//! used.
 //!
 //! It runs in a process group of its own, so that Ctrl-C in the terminal reaches only Hakaru, which
 //! then ends the group. The kernel sums up what the process and the children that it waited for
@@ -23,27 +24,27 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use end::End;
 
-/// How often the flag that asks to stop is looked at.
+/// Interval between checks of the stop flag.
 const TICK: Duration = Duration::from_millis(100);
 /// Bytes of one unit of the system's figure of resident memory.
 const RSS_UNIT: u64 = if cfg!(target_os = "macos") { 1 } else { 1024 };
-/// Bytes of the end of the error output that are kept for a message.
+/// Bytes from the end of the error output stored for a message.
 const TAIL: u64 = 4096;
 
-/// What a process that ended by itself took.
+/// Resources used by a process up to a regular end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Used {
     /// From before the start until the end.
     pub wall: Duration,
-    /// In user mode, with its children.
+    /// User-mode time, children included.
     pub user: Duration,
-    /// In the kernel, with its children.
+    /// Kernel time, children included.
     pub system: Duration,
     /// Greatest resident memory of the largest process, bytes.
     pub memory: u64,
     /// The instant before the start, on CLOCK_MONOTONIC, nanoseconds.
     pub began_ns: u64,
-    /// How it ended.
+    /// Exit status.
     pub status: ExitStatus,
 }
 
@@ -52,15 +53,15 @@ pub struct Used {
 pub enum Failure {
     /// The program could not be started: the system's words.
     Start(String),
-    /// It ended otherwise than it should: its last words.
+    /// The process failed, with the last words printed.
     Failed(String),
-    /// It did not end within this time.
+    /// The process did not end within the given time.
     Hung(Duration),
     /// Ctrl-C.
     Interrupted,
 }
 
-/// Runs a command until it ends. Its error output goes to the file `errors`, unless that is `None`.
+/// Runs a command until the end. Its error output goes to the file `errors`, unless that is `None`.
 pub fn run(
     command: &mut Command,
     errors: Option<&File>,
@@ -104,7 +105,7 @@ pub fn run(
     })
 }
 
-/// The last lines that a process wrote into its file of errors, one line of which is worth showing.
+/// Returns the last lines of a process's error file, the first line worth showing.
 pub fn last_words(errors: &mut File) -> String {
     let length = errors.seek(SeekFrom::End(0)).unwrap_or(0);
     let mut bytes = Vec::new();
@@ -141,7 +142,7 @@ fn duration(time: libc::timeval) -> Duration {
     Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
 }
 
-/// A process and all that it started and did not put elsewhere.
+/// A process and all descendants still in the group.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -180,7 +181,7 @@ impl Group {
     }
 }
 
-/// Takes the ended process from the kernel, with what it used.
+/// Reaps the ended process, and returns the resources used.
 fn reap(child: &Child) -> io::Result<(ExitStatus, libc::rusage)> {
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

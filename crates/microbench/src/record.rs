@@ -1,4 +1,4 @@
-//! benchmark_driver's record files: figures that were measured before, to be shown in another form.
+//! benchmark_driver's record files: earlier figures, to be shown in another form.
 //!
 //! They are YAML with tags of Ruby structs, maps as keys, and anchors. Only names and numbers are
 //! read; no tag makes an object.
@@ -92,7 +92,7 @@ impl Phase<'_> {
     }
 }
 
-/// A value without its tag.
+/// Returns a value without the tag.
 fn plain(value: &Value) -> &Value {
     match value {
         Value::Tagged(tagged) => plain(&tagged.value),
@@ -111,7 +111,7 @@ fn text(value: &Value, key: &str) -> Option<String> {
     }
 }
 
-/// Writes a record file that this program and benchmark_driver read.
+/// Writes a record file readable by Hakaru and benchmark_driver.
 pub fn write(all: &[Recorded]) -> String {
     let mut out = "---\ntype: recorded\njob_warmup_context_result:\n".to_owned();
     let mut jobs: Vec<&str> = all.iter().map(|one| one.job.as_str()).collect();
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// With the anchors that Ruby's YAML library writes for objects that occur twice.
+    /// A record with anchors, as Ruby's YAML library writes for objects occurring twice.
     const ANCHORED: &str = "---\ntype: recorded\njob_warmup_context_result:\n  ? !ruby/struct:BenchmarkDriver::DefaultJob\n    name: join\n    script: x\n  : true:\n      ? &1 !ruby/struct:BenchmarkDriver::Context\n        name: one\n      : !ruby/struct:BenchmarkDriver::Result\n        values:\n          ? &2 !ruby/struct:BenchmarkDriver::Metric\n            name: Iteration per second\n            unit: i/s\n            larger_better: true\n            worse_word: slower\n          : 5.5\n        duration: 0.5\n        loop_count: 3\n    false:\n      *1 : !ruby/struct:BenchmarkDriver::Result\n        values:\n          *2 : 7\nmetrics:\n- *2\n";
 
     #[test]

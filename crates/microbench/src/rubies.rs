@@ -1,5 +1,4 @@
-//! Finds the Rubies that are on this machine: by path, in PATH, and where version managers keep
-//! them.
+//! Finds the Rubies on the machine: by path, in PATH, and in the folders of version managers.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +20,7 @@ pub enum Manager {
 }
 
 impl Manager {
-    /// All of them, in the order in which they are looked through.
+    /// All version managers, in search order.
     pub const ALL: [Manager; 5] = [
         Manager::Rbenv,
         Manager::Mise,

@@ -1,4 +1,4 @@
-//! The machine as a [`Subject`]: runs scripts in Rubies, and programs that print their own figure.
+//! The machine as a [`Subject`]: runs scripts in Rubies, and programs printing a figure.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,17 +19,17 @@ use crate::rubies;
 use crate::sample::{Sample, Trial};
 use crate::script::{self, HARNESS};
 
-/// Nanoseconds that a calibration's last batch should take, and that all of it may take.
+/// Target durations of the last batch of a calibration and of the whole, nanoseconds.
 const CALIBRATION_NS: [u64; 2] = [4_000_000, 2_000_000_000];
-/// A script is evaluated once more for its value unless a turn takes longer.
+/// Longest turn of a script evaluated once more for the value.
 const VALUE_MAX: Duration = Duration::from_secs(1);
 
 /// Callbacks of who shows and watches.
 pub trait Watch {
     /// Says how far the work is.
     fn show(&mut self, progress: Progress);
-    /// How long a fixed piece of work took on the cores since it was asked last; `None` where that
-    /// is not watched.
+    /// Returns the duration of a fixed piece of work on the cores since the last call; `None`
+    /// without a watch.
     fn pace(&mut self) -> Option<f64>;
 }
 
@@ -48,7 +48,7 @@ pub struct Settings {
     pub commands: crate::command::Settings,
 }
 
-/// Runs cells on this machine.
+/// Runs cells on the local machine.
 pub struct Machine<'a> {
     jobs: &'a [Job],
     contenders: &'a [Contender],
@@ -347,7 +347,7 @@ fn path_with(contender: &Contender) -> String {
     }
 }
 
-/// An empty file, to be written from its begin by a process and read by us.
+/// Returns an empty file, to be written by a process and read by the caller.
 fn scratch(path: &Path) -> io::Result<File> {
     File::options()
         .read(true)

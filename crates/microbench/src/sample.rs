@@ -8,7 +8,7 @@ use crate::process::Used;
 /// Which clock a time is read from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// CPU time where the code computes, wall time where it waits or uses several cores.
+    /// CPU time for computing code, wall time for code waiting or using several cores.
     #[default]
     Auto,
     /// CPU time of all threads.
@@ -17,21 +17,20 @@ pub enum Clock {
     Wall,
 }
 
-/// Below this share of the loop's own cost a script's cost is indistinguishable from none.
+/// Share of the loop's own cost below which a script's cost is indistinguishable from none.
 const TOO_SMALL: f64 = 0.1;
-/// A script that uses no CPU time and takes no longer than this by the wall clock, in seconds, does
-/// not wait either.
+/// Wall time up to which a script without CPU time counts as not waiting, in seconds.
 const WAIT_MIN: f64 = 1e-6;
-/// Code that waits for less than this share of its time is taken to compute.
+/// Share of waiting time below which code counts as computing.
 const WAITS: f64 = 0.02;
-/// Who gives the core up no more often than this in a whole process has not waited: time that is
-/// missing was the hypervisor's.
+/// Voluntary context switches of a whole process up to which nothing waited: missing time was the
+/// hypervisor's.
 const GAVE_UP: u64 = 2;
-/// Code that uses more cores than this has threads that compute at once.
+/// Cores in use above which code has threads computing at once.
 const PARALLEL: f64 = 1.05;
 
-/// Objects kept per turn, and by all turns of a process, below which Ruby's own caches are as
-/// likely: found with scripts that keep nothing.
+/// Objects retained per turn, and by all turns of a process, below which Ruby's own caches are as
+/// likely: found with scripts retaining nothing.
 const RETAINED_MIN: f64 = 0.01;
 const RETAINED_ALL_MIN: f64 = 200.0;
 
@@ -46,11 +45,11 @@ pub struct Sample {
     pub overhead: Option<f64>,
     /// Greatest resident memory of the process, bytes.
     pub memory: f64,
-    /// The figure that the program printed itself.
+    /// The figure printed by the program.
     pub printed: Option<f64>,
-    /// Turns that were counted.
+    /// Counted turns.
     pub turns: u64,
-    /// Share of the time in the garbage collector, and its runs per thousand turns.
+    /// Share of the time in the garbage collector.
     pub gc_share: f64,
     /// Collections.
     pub gc_count: u64,
@@ -100,8 +99,7 @@ impl Sample {
         })
     }
 
-    /// Adds what the kernel counted of the whole process; its times stand in where the process
-    /// measured none itself.
+    /// Adds the kernel's figures of the whole process, used in place of missing times.
     pub fn with_used(self, used: &Used) -> Sample {
         let [user, system] = [used.user, used.system].map(|time| time.as_secs_f64());
         let is_own = self.wall > 0.0;
@@ -119,7 +117,7 @@ impl Sample {
         }
     }
 
-    /// The time by a clock that has been chosen.
+    /// Returns the time by a chosen clock.
     pub fn seconds(&self, clock: Clock) -> f64 {
         match clock {
             Clock::Cpu => self.cpu,
@@ -152,9 +150,9 @@ pub struct Trial {
     pub first: f64,
     /// Seconds per turn of batches of equal size from the first on.
     pub curve: Vec<f64>,
-    /// Turns of each of those batches.
+    /// Turns of each batch of the curve.
     pub turns: u64,
-    /// Index in the curve from which it is steady; its length when it never is.
+    /// Index in the curve of the first steady batch; the length for a curve never steady.
     pub steady_from: usize,
     /// Seconds of running until then.
     pub warmup: f64,
@@ -162,28 +160,28 @@ pub struct Trial {
     pub turn: f64,
     /// Whether the time goes by computing on one core.
     pub computes: bool,
-    /// Instructions with the script and without; `None` where that cannot be had.
+    /// Instructions with the script and without; `None` where unavailable.
     pub instructions: Option<[i64; 2]>,
-    /// Instructions that fetch what a compiler cannot know.
+    /// Instructions with an input unknown to a compiler.
     pub inputs: Option<i64>,
-    /// What the script gave, or its digest; `None` where it gave nothing that can be shown.
+    /// Value of the script, or a digest; `None` for a value without a printed form.
     pub value: Option<String>,
     /// The compiler before the first turn and at the end.
     pub jit: [Jit; 2],
-    /// Whether this Ruby was built with optimisation and without debugging code.
+    /// Whether the Ruby was built with optimisation and without debugging code.
     pub is_optimised: bool,
     /// Objects allocated per turn.
     pub allocated: f64,
     /// Objects alive at the end.
     pub live: u64,
-    /// Objects that the counted turns left alive, and those turns; `None` where that is not known.
+    /// Objects left alive by the counted turns, and the number of turns; `None` where unknown.
     pub retained: Option<(i64, u64)>,
-    /// What a program that prints its own figure said of its environment, by the file's names.
+    /// The environment printed by a program with a figure, by the file's names.
     pub environment: Vec<(String, String)>,
 }
 
 impl Trial {
-    /// Reads what the first process wrote; `began_ns` is the instant before its start.
+    /// Reads the output of the first process; `began_ns` is the instant before the start.
     pub fn of(child: &Child, began_ns: u64) -> Trial {
         let curve: Vec<Batch> = if child.warm.is_empty() {
             child.batches.clone()
@@ -229,22 +227,22 @@ impl Trial {
         }
     }
 
-    /// Objects left alive per turn; `None` where that is not known.
+    /// Returns the objects left alive per turn; `None` where unknown.
     pub fn retained_per_turn(&self) -> Option<f64> {
         let (objects, turns) = self.retained?;
         (turns > 0).then(|| objects as f64 / turns as f64)
     }
 
-    /// How many objects more than another it leaves alive per turn; `None` where that may be what
-    /// Ruby itself keeps.
+    /// Returns the objects left alive per turn in excess of another contender's; `None` where Ruby
+    /// itself may retain as many.
     pub fn retains_more(&self, other: &Trial) -> Option<f64> {
         let turns = self.retained?.1.min(other.retained?.1);
         let more = self.retained_per_turn()? - other.retained_per_turn()?;
         (more >= RETAINED_MIN && more * turns as f64 >= RETAINED_ALL_MIN).then_some(more)
     }
 
-    /// Whether this Ruby compiles while it runs. One that does not needs no warm-up but for its
-    /// caches: what its curve shows is the host.
+    /// Returns whether the Ruby compiles while running. One that does not needs no warm-up but for
+    /// its caches: what its curve shows is the host.
     pub fn compiles(&self) -> bool {
         !self.ruby.starts_with("ruby ") || !matches!(self.jit[1].name.as_str(), "" | "none")
     }

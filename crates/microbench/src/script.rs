@@ -1,5 +1,5 @@
-//! The Ruby program that a contender runs for a script: preludes, the script in a loop, and the
-//! loop alone.
+//! The Ruby program run by a contender for a script: preludes, the script in a loop, and the loop
+//! alone.
 //!
 //! The loop stands in a `proc`, so that the script sees the prelude's variables and constants can
 //! be assigned, and so that JIT compilers, which count entries, get to see it. `next` goes on with
@@ -8,7 +8,7 @@
 
 use crate::model::{Contender, Runner, Script};
 
-/// What runs before the script's own prelude is loaded from this file's text.
+/// Harness loaded before the script's own prelude.
 pub const HARNESS: &str = include_str!("harness.rb");
 
 /// Returns the program; an error says why a script cannot be put into a loop.
@@ -49,7 +49,7 @@ fn looped(body: &str) -> String {
     )
 }
 
-/// Magic comments work only before all code, whichever prelude they stand in.
+/// Moves magic comments of both preludes to the top: Ruby ignores magic comments after code.
 fn hoisted(preludes: [&String; 2]) -> (String, String) {
     let (mut magic, mut rest) = (String::new(), String::new());
     for prelude in preludes {

@@ -1,4 +1,4 @@
-//! A command line as words, as a shell without expansions splits it.
+//! A command line as words, split like in a shell without expansions.
 
 /// Splits at blanks outside of quotes; a backslash keeps the next character. An open quote ends
 /// with the text.
@@ -33,7 +33,7 @@ pub fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// Joins words so that a shell splits them as they were.
+/// Joins words into a line split by a shell into the same words.
 pub fn join(words: &[String]) -> String {
     let each = words.iter().map(|word| quoted(word));
     each.collect::<Vec<_>>().join(" ")

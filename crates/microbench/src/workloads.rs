@@ -1,10 +1,10 @@
-//! Workloads that come with the program, each with its answer checked whenever it runs.
+//! Workloads of the program, each with a check of the result in every run.
 
 use std::path::Path;
 
 use crate::model::{Job, Metric, Printed, Script, Work};
 
-/// A workload: what it is called, its file, what one turn is, and what that gives.
+/// A workload: name, file, unit of one turn, and expected result.
 struct Workload {
     name: &'static str,
     file: &'static str,
@@ -38,8 +38,8 @@ pub const CONSOLE: &str = include_str!("workloads/console.rb");
 const TEXTS: &str = include_str!("workloads/texts.rb");
 const SERVING: &str = include_str!("workloads/serving.rb");
 
-/// Answers are those of Ruby 3.3; all arithmetic is on integers, or on floats by operations that
-/// IEEE 754 rounds exactly.
+/// All workloads, with results from Ruby 3.3; all arithmetic is on integers, or on floats by
+/// operations rounded exactly by IEEE 754.
 const ALL: [Workload; 18] = [
     workload(
         "congruence",
@@ -93,7 +93,7 @@ impl Workload {
     }
 }
 
-/// Optcarrot, an emulator that is not ours, in its own folder: frames per second as it prints them.
+/// Returns Optcarrot, a third-party emulator, in a folder: frames per second as printed.
 pub fn optcarrot(folder: &Path) -> Job {
     let command = [
         "-r./tools/shim",
@@ -115,7 +115,7 @@ pub fn optcarrot(folder: &Path) -> Job {
     }
 }
 
-/// A program that draws a workload on a terminal for some seconds.
+/// Returns a program drawing a workload on a terminal for some seconds.
 pub fn show(file: &str, start: &str, step: &str, seconds: u64) -> String {
     format!(
         "{file}\nshown = {start}\nlast = Process.clock_gettime(Process::CLOCK_MONOTONIC) + {seconds}\n\

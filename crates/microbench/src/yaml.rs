@@ -18,10 +18,10 @@ use crate::shell_words;
 pub use place::FileError;
 use typed::{CommandFile, ContextEntry, RubyFile, ScriptEntry, ScriptFile};
 
-/// The names that `type` may have beside those of [`Runner`].
+/// Names for `type` beside [`Runner`]'s.
 const OTHER_TYPES: [&str; 3] = ["ruby_stdout", "command_stdout", "recorded"];
 
-/// Reads a file's text; `path` is the name in errors, and the folder that relative ones start from.
+/// Reads a file's text; `path` is the name in errors, and the base folder of relative paths.
 pub fn read(path: &Path, text: &str) -> Result<Suite, FileError> {
     let value: Value = serde_yaml_ng::from_str(text)
         .map_err(|error| FileError::of_yaml(path, text, &error, "docs/bench.md lists the keys"))?;

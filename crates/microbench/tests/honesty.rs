@@ -10,7 +10,7 @@ use microbench::plan::Shape;
 use microbench::sample::{Clock, Sample, Trial};
 use stats::comparison::Verdict;
 
-/// A machine on which nothing but numbers is drawn; its clock goes on by what a process would take.
+/// A simulated machine drawing random numbers; the clock advances by the duration of each process.
 struct Machine {
     random: fastrand::Rng,
     now: f64,
@@ -24,14 +24,14 @@ struct Machine {
     levels: Vec<f64>,
 }
 
-/// Spread of a process' speed by where it lies in memory, and of what disturbs a process; as seen
-/// on a shared machine.
+/// Spread of a process' speed by memory layout, and by disturbances; as observed on a shared
+/// machine.
 const LAYOUT: f64 = 0.008;
 const NOISE: f64 = 0.015;
-/// Spread of the host's speed from one process to the next, and how much of it stays.
+/// Spread of the host's speed from one process to the next, and the share retained.
 const HOST: f64 = 0.02;
 const HOST_STAYS: f64 = 0.8;
-/// Processes that something else slows by a third.
+/// Share of processes slowed by a third.
 const DISTURBED: f64 = 0.03;
 
 impl Machine {
@@ -143,7 +143,7 @@ fn claims(bench: &Bench) -> bool {
     pairs.any(|pair| matches!(pair.verdict, Verdict::Lower | Verdict::Higher))
 }
 
-/// At most 5 % of benches of equals may claim any difference; 400 of them, of which 20 are 5 %, and
+/// Checks a false-claim rate of at most 5 % in benches of equals; of 400 benches, 20 are 5 %, and
 /// 29 would be beyond chance.
 fn check_honest(jobs: usize, contenders: usize, budget: u64) {
     let claimed = (0..400).filter(|seed| {
@@ -218,7 +218,7 @@ fn who_hangs_is_one_row_and_the_others_are_compared() {
     assert!(bench.has_failed() && !bench.is_undecided());
 }
 
-/// A contender compared with none gets its interval all the same.
+/// A contender without a rival gets an interval all the same.
 #[test]
 fn a_single_contender_has_a_figure() {
     let bench = run(&mut Machine::new(1, 0.0), 1, 1, 10);
@@ -227,11 +227,11 @@ fn a_single_contender_has_a_figure() {
     assert!(interval.is_some_and(|interval| interval.contains(value)));
 }
 
-/// What else than the planted change makes a commit differ from the next: where its code lies.
+/// Difference from one commit to the next beside the planted change: the location of the code.
 const COMMIT: f64 = 0.001;
 
-/// Searches 64 commits for one that takes so much more; how that ends, the truth, and the seconds
-/// that it takes.
+/// Searches 64 commits for one slower by a given share; returns the end, the truth, and the seconds
+/// taken.
 fn search(seed: u64, planted: f64) -> (End, usize, f64) {
     let mut random = fastrand::Rng::with_seed(seed ^ 0x5eed);
     let first = random.usize(1..64);
@@ -284,7 +284,7 @@ fn the_commit_that_takes_three_percent_more_is_found() {
     );
 }
 
-/// Commits of which none takes more: a search that names one has been led astray by noise.
+/// A search over equal commits: naming one means being led astray by noise.
 #[test]
 fn no_commit_is_blamed_where_none_differs() {
     let named = (0..100).filter(|seed| matches!(search(*seed, 0.0).0, End::Found(..)));

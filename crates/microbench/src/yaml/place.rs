@@ -1,4 +1,4 @@
-//! Errors that show the line they are about.
+//! Errors showing the offending line.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// An error of the YAML library, which knows where it is.
+    /// Returns an error of the YAML library with the place.
     pub(super) fn of_yaml(
         path: &Path,
         text: &str,
@@ -56,7 +56,7 @@ fn place(text: &str, line: usize, column: usize) -> (usize, usize, String) {
     (line, column, shown.to_owned())
 }
 
-/// The first line that begins with a key.
+/// Returns the first line beginning with a key.
 fn find(text: &str, key: &str) -> Option<(usize, usize, String)> {
     text.lines().enumerate().find_map(|(index, line)| {
         let start = line.len() - line.trim_start_matches([' ', '-']).len();
@@ -72,8 +72,8 @@ fn key_in(message: &str) -> Option<String> {
     Some(rest.split_once('`')?.0.to_owned())
 }
 
-/// serde's list of what was expected, preceded by the nearest of them.
-/// Names what was expected as YAML does, not as this program's types.
+/// Returns serde's list of expected names, preceded by the nearest one. Names what was expected as
+/// YAML does, not as this program's types.
 fn in_yaml(message: &str) -> String {
     let message = message
         .replace("expected u64", "expected a whole number")

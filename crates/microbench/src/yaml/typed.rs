@@ -1,4 +1,4 @@
-//! The keys of a file as serde reads them: what is not named here is refused.
+//! The keys of a file, as read by serde: unknown keys are refused.
 
 use std::fmt;
 use std::marker::PhantomData;
