@@ -1,4 +1,4 @@
-//! An answer as the load generator hands it over to be judged.
+//! A response to be judged, as handed over by the load generator.
 
 use std::ops::Range;
 
@@ -8,15 +8,16 @@ pub const HTTP2: u8 = u8::MAX;
 /// One HTTP answer. Nothing in it is copied: all are views into the connection's buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// Its status.
+    /// Status code.
     pub status: u16,
     /// The minor number of HTTP 1, or [`HTTP2`].
     pub minor_version: u8,
     /// What `headers` point into.
     pub head: &'a [u8],
-    /// Its headers, in order.
+    /// Headers, in order.
     pub headers: &'a [HeaderSpan],
-    /// Its body, chunks joined. Only its beginning when [`crate::Session::needs_body`] said no.
+    /// Body, chunks joined; only the beginning where [`crate::Session::needs_body`] returned false.
+    /// Only its beginning when [`crate::Session::needs_body`] said no.
     pub body: &'a [u8],
     /// From sent to answered, nanoseconds.
     pub duration_ns: u64,
@@ -27,7 +28,7 @@ pub struct Answer<'a> {
 pub struct HeaderSpan {
     /// The name.
     pub name: Range<u32>,
-    /// The value, without the spaces around it.
+    /// The value, without surrounding spaces.
     pub value: Range<u32>,
 }
 
@@ -57,7 +58,7 @@ impl<'a> Answer<'a> {
             .map(move |span| (slice(&span.name), slice(&span.value)))
     }
 
-    /// The values of the header `name`, whatever its case.
+    /// Returns the values of the header `name`, in any case.
     pub fn values<'n>(&self, name: &'n str) -> impl Iterator<Item = &'a [u8]> + use<'a, 'n> {
         self.fields()
             .filter(move |(field, _)| field.eq_ignore_ascii_case(name.as_bytes()))

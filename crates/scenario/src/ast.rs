@@ -1,4 +1,4 @@
-//! A flow as its text has it, without layout and comments.
+//! A flow as written, without layout and comments.
 
 use crate::body::Body;
 use crate::filter::Filter;
@@ -29,7 +29,7 @@ pub struct FlowText {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// A request, and what is demanded of its answer.
+/// A request, and the demands on the response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) place: Place,
@@ -87,7 +87,7 @@ pub(crate) struct Capture {
     pub(crate) name: String,
     pub(crate) query: Query,
     pub(crate) filters: Vec<Filter>,
-    /// Whether its value is a secret.
+    /// Whether the value is a secret.
     pub(crate) redact: bool,
 }
 

@@ -7,11 +7,11 @@ pub struct BaseUrl {
     pub host: String,
     /// Port; 80 when not written, 443 with TLS.
     pub port: u16,
-    /// Whether it is reached by TLS (`https`).
+    /// Whether the scheme is `https`.
     pub tls: bool,
-    /// Host and port as the `Host` header has them.
+    /// Host and port as in the `Host` header.
     pub authority: String,
-    /// Path before every path of the flows, without a slash at its end; often empty.
+    /// Path before every path of the flows, without a trailing slash; often empty.
     pub prefix: String,
 }
 
@@ -77,7 +77,7 @@ impl BaseUrl {
         if self.tls { "https://" } else { "http://" }
     }
 
-    /// The part of an absolute URL behind this host, when it is this host.
+    /// Returns the part behind the host in an absolute URL; `None` for another host.
     pub(crate) fn strip<'a>(&self, url: &'a str) -> Option<&'a str> {
         let rest = url
             .strip_prefix(self.scheme())?

@@ -72,7 +72,7 @@ impl Body {
         Ok(None)
     }
 
-    /// The content type it has unless a header says otherwise.
+    /// Returns the default content type, used without a header.
     pub(crate) fn content_type(&self) -> Option<&'static str> {
         match self {
             Body::Json(_) | Body::GraphQl(_) | Body::Multiline(Language::Json, _) => {
@@ -92,7 +92,7 @@ impl Body {
         }
     }
 
-    /// As what a predicate compares with; `at` is where it begins.
+    /// Returns the body as the operand of a predicate; `at` is the offset of the body.
     pub(crate) fn into_operand(self, at: usize) -> Result<Operand, Fault> {
         match self {
             Body::Multiline(_, template) => Ok(Operand::Text(template)),

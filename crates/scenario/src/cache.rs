@@ -1,5 +1,5 @@
-//! What a user keeps of answers to GET, as a browser does: validators, how long an answer is fresh,
-//! and where checks need it the answer itself.
+//! A user's cache of responses to GET, like a browser's: validators, freshness, and the response
+//! itself where checks need one.
 //!
 //! By RFC 9111 as far as it concerns a cache of one user for one host. `Vary` is taken as "only for
 //! the same user", which holds here, but for `Vary: *`.
@@ -12,10 +12,10 @@ use crate::date::Date;
 
 /// Responses stored for one user; more are requested again, which bounds the memory.
 const ANSWERS_MAX: usize = 64;
-/// Bytes of heads and bodies that one user keeps.
+/// Bytes of heads and bodies stored for one user.
 const BYTES_MAX: usize = 1024 * 1024;
 
-/// The answers that one user keeps, by path and query.
+/// The responses stored for one user, by path and query.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cache {
     kept: HashMap<String, Kept>,
@@ -24,14 +24,14 @@ pub(crate) struct Cache {
 
 #[derive(Clone, Debug)]
 struct Kept {
-    /// Header lines that make a request conditional; empty when the answer had no validator.
+    /// Header lines of a conditional request; empty for a response without a validator.
     conditions: Vec<u8>,
-    /// Until when it needs not be asked for, on the session's clock.
+    /// End of the freshness, on the session's clock.
     fresh_until_ns: u64,
     answer: Arc<Stored>,
 }
 
-/// An answer as it came.
+/// A stored response.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
     status: u16,
@@ -42,7 +42,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// It again, as if it had come after `duration_ns`.
+    /// Returns the response again, as if received after `duration_ns`.
     pub(crate) fn answer(&self, duration_ns: u64) -> Answer<'_> {
         Answer {
             status: self.status,
@@ -56,20 +56,19 @@ impl Stored {
 }
 
 impl Cache {
-    /// The header lines that make a GET of `target` conditional.
+    /// Returns the header lines for a conditional GET of `target`.
     pub(crate) fn conditions(&self, target: &str) -> &[u8] {
         let kept = self.kept.get(target);
         kept.map_or(&[], |kept| kept.conditions.as_slice())
     }
 
-    /// The answer to a GET of `target`, while it is fresh.
+    /// Returns the response to a GET of `target`, while fresh.
     pub(crate) fn fresh(&self, target: &str, now_ns: u64) -> Option<Arc<Stored>> {
         let kept = self.kept.get(target)?;
         (now_ns < kept.fresh_until_ns).then(|| Arc::clone(&kept.answer))
     }
 
-    /// Takes note of the answer to a GET of `target`; for "not modified" gives the answer that it
-    /// stands for.
+    /// Stores the response to a GET of `target`; for "not modified" returns the stored response.
     pub(crate) fn take(
         &mut self,
         target: &str,
@@ -141,7 +140,7 @@ fn must_not_be_kept(answer: &Answer<'_>) -> bool {
         || answer.values("vary").any(|value| value == b"*")
 }
 
-/// How long the answer is fresh, when it says so.
+/// Returns how long the response is fresh, where stated.
 fn freshness_ns(answer: &Answer<'_>) -> Option<u64> {
     const NS_PER_S: u64 = 1_000_000_000;
     let directives = directives(answer);

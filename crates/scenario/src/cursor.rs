@@ -7,11 +7,11 @@ use crate::error::Fault;
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
-    /// The first comment that is a command to `hurl`, and is not obeyed.
+    /// Offset of the first comment with a command to `hurl`, which Hakaru does not obey.
     command_at: Option<usize>,
 }
 
-/// How a comment begins that `hurl` obeys: it sets a cookie, or takes all away.
+/// First words of comments obeyed by `hurl`: one sets a cookie, one clears the jar.
 const COMMANDS: [&str; 2] = ["@cookie_storage_set", "@cookie_storage_clear"];
 
 impl<'a> Cursor<'a> {
@@ -55,7 +55,7 @@ impl<'a> Cursor<'a> {
         self.at == self.text.len()
     }
 
-    /// Takes `token` if it comes next.
+    /// Consumes `token` if next.
     pub(crate) fn take(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
@@ -121,7 +121,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Refuses a comment that was passed and that `hurl` would have obeyed.
+    /// Refuses a skipped comment with a command to `hurl`.
     pub(crate) fn no_command(&self) -> Result<(), Fault> {
         let Some(start) = self.command_at else {
             return Ok(());
@@ -155,7 +155,7 @@ impl<'a> Cursor<'a> {
         self.take_while(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
     }
 
-    /// Whether the word `token` comes next and ends there; takes it.
+    /// Consumes the word `token` if next and complete; returns whether found.
     pub(crate) fn take_word(&mut self, token: &str) -> bool {
         let start = self.at;
         if self.word() == token {

@@ -28,14 +28,13 @@ impl Date {
         Some(Date(day.and_time(NaiveTime::MIN).and_utc()))
     }
 
-    /// A date of RFC 3339, the kind of ISO 8601 that the web uses.
+    /// Parses a date of RFC 3339, the kind of ISO 8601 used on the web.
     pub(crate) fn parse_iso(text: &str) -> Option<Date> {
         let date = DateTime::parse_from_rfc3339(text).ok()?;
         Some(Date(date.with_timezone(&Utc)))
     }
 
-    /// A date of a header, such as `Thu, 01 Jan 1970 00:00:00 GMT`, also with dashes between its
-    /// parts.
+    /// Parses a date of a header, such as `Thu, 01 Jan 1970 00:00:00 GMT`, also with dashes.
     pub(crate) fn parse_http(text: &str) -> Option<Date> {
         const MONTHS: [&str; 12] = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -67,7 +66,7 @@ impl Date {
         Some(text)
     }
 
-    /// Whole days from `other` to this date; negative when it lies before.
+    /// Returns the whole days from `other` to `self`; negative when earlier.
     pub(crate) fn days_after(self, other: Date) -> i64 {
         (self.0 - other.0).num_days()
     }

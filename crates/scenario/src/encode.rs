@@ -3,7 +3,7 @@
 const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The five characters that HTML text must not hold, and how they are written.
+/// The five characters escaped in HTML text, with the escapes.
 const HTML: [(char, &str); 5] = [
     ('&', "&amp;"),
     ('<', "&lt;"),
@@ -38,7 +38,7 @@ pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     )
 }
 
-/// The bytes of hexadecimal digits with white space anywhere between them.
+/// Returns the bytes of hexadecimal digits, white space ignored.
 pub(crate) fn from_hex_text(text: &str) -> Option<Vec<u8>> {
     from_hex(&text.replace(char::is_whitespace, ""))
 }
@@ -108,7 +108,8 @@ pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
     (bits_held < 6).then_some(bytes)
 }
 
-/// The bytes of base64 as RFC 4648, section 4 has it: with its padding, without white space.
+/// Returns the bytes of base64 in the strict form of RFC 4648, section 4: padded, without white
+/// space.
 pub(crate) fn from_base64_exactly(text: &str) -> Option<Vec<u8>> {
     let bytes = from_base64(text)?;
     // Only one text stands for these bytes.
@@ -173,7 +174,7 @@ pub(crate) fn url_encode(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The value of a parameter in a URL's query, decoded; nothing when it is not there.
+/// Returns the decoded value of a parameter in a URL's query; `None` for a missing one.
 pub(crate) fn url_query_param(url: &str, name: &str) -> Option<String> {
     let query = url.split('#').next()?.split_once('?')?.1;
     let plain = |text: &str| url_decode(&text.replace('+', " "));
@@ -211,7 +212,7 @@ pub(crate) fn html_escape(text: &str) -> String {
     out
 }
 
-/// References that HTML reads without their `;` too ("named character references").
+/// References valid in HTML without a trailing `;` ("named character references").
 const HTML_WITHOUT_SEMICOLON: &str = "AElig AMP Aacute Acirc Agrave Aring Atilde Auml COPY Ccedil ETH Eacute Ecirc Egrave Euml \
     GT Iacute Icirc Igrave Iuml LT Ntilde Oacute Ocirc Ograve Oslash Otilde Ouml QUOT REG \
     THORN Uacute Ucirc Ugrave Uuml Yacute aacute acirc acute aelig agrave amp aring atilde \
@@ -221,7 +222,7 @@ const HTML_WITHOUT_SEMICOLON: &str = "AElig AMP Aacute Acirc Agrave Aring Atilde
     reg sect shy sup1 sup2 sup3 szlig thorn times uacute ucirc ugrave uml uuml yacute yen \
     yuml";
 
-/// Resolves the references of HTML, also those without `;`; what is no reference stays as it is.
+/// Resolves the references of HTML, also without `;`; invalid ones are unchanged.
 pub(crate) fn html_unescape(text: &str) -> String {
     let mut closed = String::with_capacity(text.len());
     let mut rest = text;
@@ -240,7 +241,7 @@ pub(crate) fn html_unescape(text: &str) -> String {
     html_escape::decode_html_entities(&closed).into_owned()
 }
 
-/// The length of the reference that `text` begins with, if it lacks its `;`.
+/// Returns the length of the reference at the start of `text`, if unclosed.
 fn unclosed_reference(text: &str) -> Option<usize> {
     let run = |from: usize, belongs: fn(&char) -> bool| {
         let taken = text[from..].chars().take_while(belongs);

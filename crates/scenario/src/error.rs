@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Why a scenario cannot be run.
 #[derive(Debug)]
 pub enum ScenarioError {
-    /// A flow is not Hurl text, or uses grammar that is not run.
+    /// A flow is not Hurl text, or uses unsupported grammar.
     Parse(ParseError),
     /// A file cannot be read.
     Read {
@@ -19,7 +19,7 @@ pub enum ScenarioError {
     Spec(String),
 }
 
-/// A place in a flow that cannot be run, shown with its line and a caret below it.
+/// An unsupported place in a flow, shown with the line and a caret below.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The flow's file, as given.
@@ -28,14 +28,13 @@ pub struct ParseError {
     pub line: u32,
     /// Column in characters, counted from 1.
     pub column: u32,
-    /// The text of that line.
+    /// Text of the line.
     pub text: String,
     /// What is wrong and what to try.
     pub message: String,
 }
 
-/// A fault at a byte offset of the text being parsed; [`Fault::locate`] makes a [`ParseError`] of
-/// it.
+/// A fault at a byte offset of the parsed text; [`Fault::locate`] makes a [`ParseError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) at: usize,

@@ -57,7 +57,7 @@ impl Feed {
         Feed::of_objects(rows.into_iter())
     }
 
-    /// Rows of objects that all have the names of the first.
+    /// Reads rows of objects, all with the names of the first.
     fn of_objects(rows: impl Iterator<Item = (String, Json)>) -> Result<Feed, String> {
         let mut feed = Feed {
             names: Vec::new(),
@@ -118,7 +118,7 @@ impl Feed {
     }
 }
 
-/// Records with the line they begin on; blank lines are left out.
+/// Returns records, each with the number of the first line; blank lines are left out.
 fn records(text: &str) -> Result<Vec<(usize, Vec<String>)>, String> {
     let mut records = Vec::new();
     let mut fields: Vec<String> = Vec::new();

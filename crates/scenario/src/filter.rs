@@ -146,7 +146,7 @@ impl Filter {
         Ok(Some(filter))
     }
 
-    /// The expressions in its arguments.
+    /// Returns the expressions in the arguments.
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match self {
             Filter::Plain(_) | Filter::Nth(_) => Vec::new(),

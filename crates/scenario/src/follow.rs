@@ -7,20 +7,20 @@ use crate::answer::Answer;
 use crate::base::BaseUrl;
 use crate::value::Value;
 
-/// The way that the requests of one entry took.
+/// Redirects taken by the requests of one entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail {
     /// The URL asked last.
     pub(crate) url: String,
-    /// Status, and the URL led to, of each redirect that was followed.
+    /// Status and target of each redirect followed.
     followed: Vec<(u16, String)>,
-    /// The request that the last redirect leads to, until it is sent.
+    /// The request of the last redirect, until sent.
     next: Option<Hop>,
     /// Whether the last request answered a challenge already.
     is_authorized: bool,
 }
 
-/// A request that a redirect leads to.
+/// A request caused by a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hop {
     pub(crate) method: String,
@@ -56,7 +56,7 @@ impl Trail {
         });
     }
 
-    /// Takes the request that is to be made because of a redirect.
+    /// Takes the next request caused by a redirect.
     pub(crate) fn take_next(&mut self) -> Option<Hop> {
         self.next.take()
     }
@@ -76,8 +76,8 @@ impl Trail {
         Value::List(self.followed.iter().map(redirect).collect())
     }
 
-    /// Follows the answer to `method`, when it is a redirect; whether it is one. The error says why
-    /// it cannot be followed.
+    /// Follows the response to `method`, when a redirect; returns whether one. The error says why
+    /// following fails. The error says why it cannot be followed.
     pub(crate) fn follow(
         &mut self,
         answer: &Answer<'_>,
@@ -109,7 +109,7 @@ impl Trail {
     }
 }
 
-/// Where the answer leads, when it is a redirect.
+/// Returns the target of the response, when a redirect.
 fn location<'a>(answer: &Answer<'a>) -> Option<&'a str> {
     let redirects = matches!(answer.status, 300..=399);
     let location = answer.values("location").next().filter(|_| redirects)?;

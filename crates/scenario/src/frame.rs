@@ -1,11 +1,11 @@
-//! What a client says over a WebSocket, as bytes on the wire (RFC 6455): its key, and its frames,
-//! which are whole messages and masked.
+//! Bytes sent by a client over a WebSocket (RFC 6455): the key, and frames, each a whole message
+//! and masked.
 
 use sha1::{Digest, Sha1};
 
 use crate::encode::base64;
 
-/// What a frame is; the numbers are those of RFC 6455, 5.2.
+/// Kind of a frame, with the opcode of RFC 6455, 5.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
     /// A message of text.
@@ -16,11 +16,11 @@ pub enum FrameKind {
     Close = 8,
     /// Asks for a sign of life.
     Ping = 9,
-    /// The answer to that.
+    /// The response to a ping.
     Pong = 10,
 }
 
-/// The code of a close frame that says that all was well (RFC 6455, 7.4.1).
+/// Code of a close frame for a normal end (RFC 6455, 7.4.1).
 const CLOSE_NORMAL: u16 = 1000;
 
 /// Appends a frame. `mask` hides the payload from proxies that would take it for something else;
@@ -46,7 +46,7 @@ pub fn push_frame(kind: FrameKind, payload: &[u8], mask: u32, out: &mut Vec<u8>)
     out.extend(masked.map(|(byte, key)| byte ^ key));
 }
 
-/// Appends a close frame that says that all was well.
+/// Appends a close frame for a normal end.
 pub fn push_close(mask: u32, out: &mut Vec<u8>) {
     push_frame(FrameKind::Close, &CLOSE_NORMAL.to_be_bytes(), mask, out);
 }

@@ -18,7 +18,7 @@ struct Cookie {
     name: String,
     value: String,
     path: String,
-    /// When it is over; `None`: with the iteration.
+    /// Expiry; `None`: at the end of the iteration.
     over_at: Option<Instant>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct SetCookie<'a> {
     attributes: &'a str,
 }
 
-/// Cookies kept a user; a server that sets more is not believed, so that a jar stays bounded.
+/// Cookies stored per user, a bound on the jar's memory; more are ignored.
 const COOKIES_MAX: usize = 64;
 
 impl<'a> SetCookie<'a> {
@@ -45,7 +45,7 @@ impl<'a> SetCookie<'a> {
         })
     }
 
-    /// Names and values of its attributes.
+    /// Returns names and values of the attributes.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'a str, Option<&'a str>)> + use<'a> {
         self.attributes
             .split(';')
@@ -63,15 +63,16 @@ impl<'a> SetCookie<'a> {
             .and_then(|(_, value)| value)
     }
 
-    /// When it is over by its `Max-Age`, which has the last word over `Expires`; `None` also where
-    /// that is too far to matter.
+    /// Returns the expiry by `Max-Age`, which overrides `Expires`; `None` also for an irrelevantly
+    /// distant one.
     fn over_at(&self, now: Instant) -> Option<Instant> {
         let seconds: u64 = self.attribute("max-age")?.parse().ok()?;
         now.checked_add(Duration::from_secs(seconds))
     }
 
-    /// Whether it takes the cookie away. `Max-Age` has the last word; a date counts as past when it
-    /// is not after `now`, the answer's own `Date`.
+    /// Returns whether the header removes the cookie. `Max-Age` overrides a date; a date counts as
+    /// past when not after `now`, the response's own `Date`. `Max-Age` has the last word; a date
+    /// counts as past when it is not after `now`, the answer's own `Date`.
     fn deletes(&self, now: Option<&str>) -> bool {
         if let Some(seconds) = self
             .attribute("max-age")
@@ -96,8 +97,8 @@ impl Jar {
         self.cookies.clear();
     }
 
-    /// Takes a `Set-Cookie` header of an answer to a request for `path` that came at `came`; `date`
-    /// is the answer's own.
+    /// Takes a `Set-Cookie` header of a response to a request for `path`, received at `came`;
+    /// `date` is the response's own.
     pub(crate) fn take(
         &mut self,
         header: &str,
@@ -143,7 +144,7 @@ impl Jar {
         }
     }
 
-    /// The cookies to send with a request for `path` that is made at `now`.
+    /// Returns the cookies for a request for `path` at `now`.
     pub(crate) fn for_path(&self, path: &str, now: Instant) -> impl Iterator<Item = (&str, &str)> {
         self.cookies
             .iter()
@@ -153,7 +154,7 @@ impl Jar {
     }
 }
 
-/// The folder of the request's path, without the slash at its end.
+/// Returns the folder of the request's path, without a trailing slash.
 fn default_path(request_path: &str) -> &str {
     match request_path.rfind('/') {
         None | Some(0) => "/",

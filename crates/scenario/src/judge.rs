@@ -1,4 +1,4 @@
-//! Whether an answer is what its entry demands, and what is taken from it.
+//! Compares a response with the demands of the entry, and captures values.
 
 use crate::answer::Answer;
 use crate::ast::{Assert, Capture, KeyValue, Place, Response};
@@ -18,18 +18,18 @@ pub enum Verdict {
     Passed,
     /// A check failed; what was expected and what came, in a sentence.
     CheckFailed(String),
-    /// A status of 500 or more that the flow did not ask for.
+    /// A status of 500 or more, not demanded by the flow.
     ServerError(String),
-    /// An answer that nobody can make sense of: a WebSocket that was opened in a wrong way.
+    /// An invalid response: a WebSocket opened in a wrong way.
     BadAnswer(String),
-    /// A check failed, and the entry says that it is tried again: no failure yet.
+    /// A check failed, and the entry demands a retry: no failure yet.
     Again(String),
-    /// Not the message that is waited for, and why; the user still waits for it.
+    /// Another message than awaited, with the reason; the user still waits.
     NotYet(String),
 }
 
 impl Verdict {
-    /// Why it did not pass.
+    /// Returns the reason of a failure.
     pub fn into_reason(self) -> Option<String> {
         match self {
             Verdict::Passed => None,
@@ -42,8 +42,7 @@ impl Verdict {
     }
 }
 
-/// Judges an answer; puts captured values into `variables` and those that give points into
-/// `scored`.
+/// Judges a response; puts captured values into `variables` and scored ones into `scored`.
 pub(crate) fn judge(
     step: &Step,
     answer: &Answer<'_>,
@@ -92,7 +91,7 @@ pub(crate) fn judge_message(
     faults.verdict()
 }
 
-/// All that is wrong with an answer, where [`judge`] looks no further than the first fault.
+/// Returns all faults of a response, where [`judge`] stops at the first.
 pub(crate) fn faults(
     step: &Step,
     answer: &Answer<'_>,
@@ -258,7 +257,7 @@ fn captured(
     }
 }
 
-/// The line of a flow that a reason speaks of; what is in no file has none.
+/// Returns the line of a flow named in a reason; `None` outside of any file.
 fn at(place: Place) -> String {
     match place.line {
         0 => String::new(),

@@ -162,8 +162,8 @@ fn connect_to(text: &str, at: &(String, u16)) -> Option<Option<(String, u16)>> {
     Some((is_it(from_host) && port(from_port)? == at.1).then_some(to))
 }
 
-/// Returns the host's address by `HOST:PORT:ADDRESS[,ADDRESS]`, the first of them. Outer `None`: it
-/// cannot be read.
+/// Returns the host's first address by `HOST:PORT:ADDRESS[,ADDRESS]`. Outer `None`: unreadable.
+/// Outer `None`: it cannot be read.
 #[expect(
     clippy::option_option,
     reason = "unreadable and about another host are two things"

@@ -21,7 +21,7 @@ use crate::template::{Expr, Style, Template};
 use crate::think::ThinkTime;
 use crate::variables::Variables;
 
-/// The status that opens a WebSocket.
+/// Status of a response opening a WebSocket.
 const SWITCHING: u16 = 101;
 /// Headers by which a client asks for one (RFC 6455, 4.1), but for the key, which is always
 /// another.
@@ -50,7 +50,7 @@ pub(crate) enum Sent {
     Bytes(Vec<u8>),
 }
 
-/// A step that is not resolved yet.
+/// An unresolved step.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) action: Action,
@@ -60,7 +60,7 @@ pub(crate) struct Draft {
     pub(crate) place: String,
 }
 
-/// A WebSocket's steps: the one that opens it, and what is said over it.
+/// A WebSocket's steps: the opening one, and the messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spoken {
     pub(crate) drafts: Vec<Draft>,
@@ -97,7 +97,7 @@ impl Sent {
 }
 
 impl Spoken {
-    /// Reads what is said behind the requests of `flow`, which names it in errors.
+    /// Reads the messages behind the requests of `flow`, a name for errors.
     pub(crate) fn parse(flow: &str, spec: &SocketSpec) -> Result<Spoken, ScenarioError> {
         let place = |number: usize| format!("[[flow.step]] {number} of {flow}");
         let wrong = |place: &str, why: &str| ScenarioError::Spec(format!("{place}: {why}"));
@@ -143,7 +143,7 @@ impl Spoken {
         })
     }
 
-    /// Which steps are run several times, when `before` entries stand before them.
+    /// Returns the repeated steps, when `before` entries come first.
     pub(crate) fn rounds(&self, before: usize) -> Option<Rounds> {
         let closes =
             |draft: &&Draft| matches!(&draft.action, Action::Message(message) if message.closes);
@@ -198,7 +198,7 @@ fn text(place: &str, text: &str) -> Result<Template, ScenarioError> {
     Template::of_whole(text).map_err(|fault| fault.locate(place, text).into())
 }
 
-/// The request that opens the WebSocket.
+/// Returns the request for opening the WebSocket.
 fn opening(flow: &str, url: &Template, spec: &SocketSpec) -> Result<Draft, ScenarioError> {
     let place = format!("connect of {flow}");
     let own = spec.headers.iter();
@@ -285,7 +285,7 @@ fn draft(
     })
 }
 
-/// The assert that a demand means; none for whatever may come.
+/// Returns the assert for a demand; none for a demand met by anything.
 fn assert(place: &str, demand: &Expectation) -> Result<Option<Assert>, ScenarioError> {
     let of_body = |test| Assert {
         place: Place::default(),

@@ -1,4 +1,4 @@
-//! Whether every variable that an entry names has a value when the entry is run.
+//! Checks the variables of an entry: each must have a value before the entry runs.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,7 @@ use crate::scenario::GENERATED;
 use crate::step::Action;
 use crate::template::{Expr, Source};
 
-/// Refuses variables that would have no value when the entry is run, and notes what it captures and
-/// sets.
+/// Refuses variables without a value at the entry, and records the entry's captures and settings.
 pub(crate) fn check_names<'a>(
     entry: &'a Entry,
     known: &mut HashSet<&'a str>,
@@ -96,13 +95,13 @@ fn check_asserts(response: &Response, known: &HashSet<&str>) -> Result<(), (Plac
     Ok(())
 }
 
-/// The expressions in the arguments of a query and its filters.
+/// Returns the expressions in the arguments of a query and of filters.
 fn found_by<'a>(query: &'a Query, filters: &'a [Filter]) -> impl Iterator<Item = &'a Expr> {
     let filters = filters.iter().flat_map(Filter::exprs);
     query.exprs().into_iter().chain(filters)
 }
 
-/// Whether a flow may give a variable of that name its value.
+/// Returns whether a flow may set a variable of the name.
 fn own(name: &str) -> Result<(), String> {
     match GENERATED.contains(&name) {
         true => Err(format!(
@@ -112,7 +111,7 @@ fn own(name: &str) -> Result<(), String> {
     }
 }
 
-/// Whether an expression, its filters' arguments included, has a value.
+/// Checks the variables of an expression, arguments of filters included.
 fn check_name(expr: &Expr, known: &HashSet<&str>) -> Result<(), String> {
     for inner in expr.filters.iter().flat_map(Filter::exprs) {
         check_name(inner, known)?;

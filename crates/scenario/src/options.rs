@@ -18,8 +18,9 @@ const REDIRECTS_DEFAULT: u64 = 50;
 /// Milliseconds between tries where the flow says nothing; as `hurl` does.
 const RETRY_INTERVAL_MS_DEFAULT: u64 = 1_000;
 
-/// Options that are on or off. Of these, `http1.1`, `path-as-is`, `verbose` and `very-verbose` say
-/// what is so anyway, or what `hurl` prints.
+/// Options with the values on and off. `http1.1`, `path-as-is`, `verbose` and `very-verbose` name
+/// the default, or concern output of `hurl`. Of these, `http1.1`, `path-as-is`, `verbose` and
+/// `very-verbose` say what is so anyway, or what `hurl` prints.
 const SWITCHES: [&str; 13] = [
     "compressed",
     "digest",
@@ -49,7 +50,7 @@ const TEXTS: [&str; 7] = [
 const TIMES: [&str; 2] = ["delay", "retry-interval"];
 /// Options whose value is a count, or -1 for any number.
 const COUNTS: [&str; 2] = ["max-redirs", "retry"];
-/// Options whose value is a number that is not negative.
+/// Options with a non-negative number as value.
 const NUMBERS: [&str; 2] = ["limit-rate", "repeat"];
 
 /// The lines of `[Options]`, in order; of several for one thing the last counts.
@@ -128,7 +129,7 @@ impl Options {
         })
     }
 
-    /// A switch, where it is given.
+    /// Returns a switch, where given.
     pub(crate) fn switch(
         &self,
         name: &str,
@@ -138,7 +139,7 @@ impl Options {
         found.map(|given| given.get(variables, boolean)).transpose()
     }
 
-    /// A text, where it is given.
+    /// Returns a text, where given.
     pub(crate) fn text(&self, name: &str) -> Option<&Template> {
         self.last(|setting| match setting {
             Setting::Text(known, text) => (*known == name).then_some(text),
@@ -198,13 +199,13 @@ impl Options {
         Ok(self.number("repeat", variables)?.unwrap_or(1))
     }
 
-    /// How often it is tried again while something is wrong with it.
+    /// Returns the number of retries after a failed check.
     pub(crate) fn retries(&self, variables: &mut Variables) -> Result<u64, String> {
         let found = self.count("retry", variables)?;
         Ok(found.map_or(0, |most| most.unwrap_or(u64::MAX)))
     }
 
-    /// Time before it is tried again, milliseconds.
+    /// Returns the time before a retry, milliseconds.
     pub(crate) fn retry_interval_ms(&self, variables: &mut Variables) -> Result<u64, String> {
         let found = self.time("retry-interval", variables)?;
         Ok(found.unwrap_or(RETRY_INTERVAL_MS_DEFAULT))
@@ -256,7 +257,7 @@ impl Options {
         self.text("user")
     }
 
-    /// Gives variables their values.
+    /// Sets variables.
     pub(crate) fn set_variables(&self, variables: &mut Variables) -> Result<(), String> {
         for line in &self.lines {
             if let Setting::Variable(name, value) = &line.setting {
@@ -270,7 +271,7 @@ impl Options {
 }
 
 impl OptionLine {
-    /// Whether what it says is part of the request.
+    /// Returns whether the setting is part of the request.
     pub(crate) fn is_of_request(&self) -> bool {
         matches!(
             self.setting,

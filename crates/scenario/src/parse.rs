@@ -15,7 +15,7 @@ use crate::query::Query;
 use crate::template::{Style, Template};
 
 impl FlowText {
-    /// Parses the text of a flow; `file` names it in errors.
+    /// Parses the text of a flow; errors name `file`.
     pub fn parse(file: &str, text: &str) -> Result<FlowText, ParseError> {
         let mut cursor = Cursor::new(text);
         flow(&mut cursor).map_err(|fault| fault.locate(file, text))
@@ -96,7 +96,7 @@ const REQUEST_SECTIONS: [&str; 6] = [
 /// From here on a word is taken for a misspelt one of ours; equal words have 1.
 const LIKENESS_MIN: f64 = 0.85;
 
-/// Refuses a section that was there before.
+/// Refuses a repeated section.
 fn only_once<'a>(seen: &mut Vec<&'a str>, name: &'a str, at: usize) -> Result<(), Fault> {
     if seen.contains(&name) {
         return Err(Fault::new(
@@ -201,8 +201,9 @@ fn status(cursor: &mut Cursor<'_>) -> Result<Option<u16>, Fault> {
     }
 }
 
-/// The name of a section when one begins here, with where it stands. A JSON array may begin in the
-/// same way; sections begin with a capital letter.
+/// Returns the name and offset of a section beginning at the cursor. A JSON array may begin in the
+/// same way; sections begin with a capital letter. A JSON array may begin in the same way; sections
+/// begin with a capital letter.
 fn section_name<'a>(cursor: &mut Cursor<'a>) -> Result<Option<(&'a str, usize)>, Fault> {
     cursor.blank();
     let start = cursor.at();
@@ -243,7 +244,8 @@ fn key_values(cursor: &mut Cursor<'_>) -> Result<Vec<KeyValue>, Fault> {
     }
 }
 
-/// `name:` and the spaces behind it; nothing, and nothing taken, when the line is something else.
+/// Reads `name:` and the following spaces; returns `None`, and consumes nothing, for any other
+/// line.
 pub(crate) fn key(cursor: &mut Cursor<'_>) -> Result<Option<Template>, Fault> {
     let start = cursor.at();
     let rest = cursor.rest();

@@ -1,5 +1,4 @@
-//! One generator's part of a load that several share: which connections, iterations and rows are
-//! its own.
+//! One generator's part of a load shared by several: connections, iterations and rows.
 //!
 //! Every rule here is a partition: what the parts of one plan have together is the whole plan, and
 //! no two have the same.
@@ -13,7 +12,7 @@ pub struct Part {
     of: u32,
 }
 
-/// Generators that a plan may have; far more than one Job was ever given.
+/// Greatest number of generators of a plan; far more than in any known Job.
 const GENERATORS_MAX: u32 = 10_000;
 
 impl Default for Part {
@@ -23,7 +22,7 @@ impl Default for Part {
 }
 
 impl Part {
-    /// The only generator of its plan.
+    /// The only generator of a plan.
     pub const WHOLE: Part = Part { number: 0, of: 1 };
 
     /// The part `number` of `of`; `None` where there is no such part.
@@ -31,7 +30,7 @@ impl Part {
         (number < of && of <= GENERATORS_MAX).then_some(Part { number, of })
     }
 
-    /// All parts of a load over so many generators, in their order; none where there are too many.
+    /// Returns all parts of a load over `of` generators, in order; none for too many.
     pub fn all(of: u32) -> impl Iterator<Item = Part> {
         (0..of).filter_map(move |number| Part::new(number, of))
     }
@@ -59,30 +58,30 @@ impl Part {
         self.of
     }
 
-    /// Whether it is all of the plan.
+    /// Returns whether the part is the whole plan.
     pub fn is_whole(self) -> bool {
         self.of == 1
     }
 
-    /// How many of `all` belong to it: every `of`th, from its own number on.
+    /// Returns the part's share of `all`: every `of`th, starting at the part's number.
     pub fn share(self, all: u32) -> u32 {
         all / self.of + u32::from(self.number < all % self.of)
     }
 
-    /// What its own `index`th of something is in the whole plan.
+    /// Returns the index in the whole plan of the part's `index`th item.
     pub fn in_whole(self, index: u64) -> u64 {
         index * u64::from(self.of) + u64::from(self.number)
     }
 
-    /// What its own `index`th iteration is in the whole plan, where flows take turns of `turn`
-    /// iterations. Whole turns go round among the generators, so that each runs the flows by their
-    /// weights: a slow flow that met one generator alone would get less than its weight in a closed
-    /// load.
+    /// Returns the index in the whole plan of the part's `index`th iteration, where flows take
+    /// turns of `turn` iterations. Whole turns go round among the generators, so that each runs the
+    /// flows by their weights: a slow flow that met one generator alone would get less than its
+    /// weight in a closed load.
     pub(crate) fn iteration(self, index: u64, turn: u64) -> u64 {
         self.in_whole(index / turn) * turn + index % turn
     }
 
-    /// Its rows of a feed.
+    /// Returns the part's rows of a feed.
     pub(crate) fn rows(self, all: usize) -> impl Iterator<Item = u32> {
         (self.number..all as u32).step_by(self.of as usize)
     }

@@ -27,7 +27,7 @@ pub(crate) enum Path {
     Written(Template),
 }
 
-/// A path that is known when the flow is read.
+/// A path known when the flow is read.
 #[derive(Clone, Debug)]
 pub(crate) struct FixedPath {
     text: String,

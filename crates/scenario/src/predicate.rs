@@ -124,7 +124,7 @@ impl Predicate {
         Ok(Predicate { negated, test })
     }
 
-    /// The expressions it compares with.
+    /// Returns the expressions in the operand.
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match &self.test {
             Test::Compare(_, operand) => operand.exprs(),
@@ -133,7 +133,7 @@ impl Predicate {
         }
     }
 
-    /// The file it compares with.
+    /// Returns the file in the operand.
     pub(crate) fn file(&self) -> Option<&str> {
         match &self.test {
             Test::Compare(_, Operand::File(name)) => Some(name),
@@ -141,7 +141,7 @@ impl Predicate {
         }
     }
 
-    /// Whether it holds for `value`; the error says what was expected and what came.
+    /// Checks `value`; the error names the expected and the actual value.
     pub(crate) fn holds(
         &self,
         value: Option<&Value>,

@@ -85,7 +85,7 @@ impl Query {
         }
     }
 
-    /// Whether it needs the whole body.
+    /// Returns whether the query needs the whole body.
     pub(crate) fn needs_body(&self) -> bool {
         matches!(
             self,
@@ -99,7 +99,7 @@ impl Query {
         )
     }
 
-    /// The expressions in its argument.
+    /// Returns the expressions in the argument.
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match self {
             Query::Cookie(name) | Query::Header(name) | Query::Variable(name) => {
@@ -111,7 +111,7 @@ impl Query {
         }
     }
 
-    /// What it finds; nothing is not an error.
+    /// Returns the value found; finding none is not an error.
     pub(crate) fn find(
         &self,
         seen: &Seen<'_>,
@@ -142,7 +142,7 @@ impl Query {
     }
 }
 
-/// The value of a header; a list when it comes several times.
+/// Returns the value of a header; a list for a repeated one.
 fn header(answer: &Answer<'_>, name: &str) -> Option<Value> {
     let text = |bytes| Value::Text(String::from_utf8_lossy(bytes).into_owned());
     let mut values: Vec<Value> = answer.values(name).map(text).collect();
@@ -190,7 +190,7 @@ fn cookie(answer: &Answer<'_>, wanted: &str) -> Result<Option<Value>, String> {
     })
 }
 
-/// Refuses `name[Attribute]` with an attribute that no cookie has.
+/// Refuses `name[Attribute]` with an unknown attribute of cookies.
 fn known_attribute(cookie: &Template, at: usize) -> Result<(), Fault> {
     const KNOWN: [&str; 8] = [
         "Value", "Expires", "Max-Age", "Domain", "Path", "Secure", "HttpOnly", "SameSite",

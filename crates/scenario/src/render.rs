@@ -171,7 +171,7 @@ fn headers(
     Ok(())
 }
 
-/// The headers that the flow gives.
+/// Returns the headers of the flow.
 fn given_headers(step: &Step) -> impl Iterator<Item = &KeyValue> {
     let entry = &step.entry;
     entry.headers.iter().chain(entry.options.headers())

@@ -21,7 +21,7 @@ fn name() -> impl Strategy<Value = String> {
     })
 }
 
-/// Text with what must be escaped somewhere in it more often than by chance.
+/// Text rich in characters with an escape in some place.
 fn text() -> impl Strategy<Value = String> {
     proptest::string::string_regex(
         "([a-zA-Z0-9 ./=&%-]|[#:;`\"\\\\{}<\\[\\]\t\n\r\u{7}]|[é漢😀]){0,12}",
@@ -100,7 +100,7 @@ fn expr() -> impl Strategy<Value = Expr> {
     (source, vec(filter(), 0..2)).prop_map(|(source, filters)| Expr { source, filters })
 }
 
-/// A template of texts from `texts`, in its normal form.
+/// A template of texts from `texts`, in normal form.
 fn template_of(texts: impl Strategy<Value = String>) -> impl Strategy<Value = Template> {
     let piece = prop_oneof![texts.prop_map(Piece::Text), expr().prop_map(Piece::Expr),];
     vec(piece, 0..4).prop_map(|pieces| {
@@ -180,7 +180,7 @@ fn json() -> impl Strategy<Value = JsonText> {
     nested.prop_map(joined)
 }
 
-/// Pieces of JSON in their normal form: no text stands next to another.
+/// Pieces of JSON in normal form: no text stands next to another.
 fn joined(pieces: Vec<JsonPiece>) -> JsonText {
     let mut json = JsonText::default();
     for piece in pieces {

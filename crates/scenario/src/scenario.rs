@@ -1,4 +1,4 @@
-//! From a [`Spec`] to a scenario that is ready to run.
+//! Builds a scenario, ready to run, from a [`Spec`].
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -22,10 +22,10 @@ use crate::think::ThinkTime;
 use crate::value::Value;
 use crate::variables::Variables;
 
-/// Variables that every flow has: see the crate's documentation.
+/// Variables present in every flow: see the crate's documentation.
 pub(crate) const GENERATED: [&str; 4] = ["base_url", "iteration", "run", "user"];
 
-/// Weights up to this sum are followed exactly; larger ones in proportion.
+/// Greatest sum of weights followed exactly; larger ones in proportion.
 const CYCLE_MAX: u64 = 10_000;
 
 /// What clients do, ready to run.
@@ -35,7 +35,7 @@ pub struct Scenario {
     pub(crate) flows: Vec<Flow>,
     pub(crate) feeds: Vec<Feed>,
     pub(crate) variables: HashMap<String, Value>,
-    /// The order in which flows take their turns.
+    /// The order of flows' turns.
     pub(crate) cycle: Vec<u16>,
     pub(crate) score: ScoreSpec,
     pub(crate) feed_rows_min: Option<usize>,
@@ -66,12 +66,12 @@ pub(crate) struct Flow {
     pub(crate) rounds: Option<Rounds>,
 }
 
-/// Steps that are run several times, one behind the other.
+/// A group of steps run several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rounds {
-    /// The first of them.
+    /// Index of the first step.
     pub(crate) first: usize,
-    /// The one behind the last of them.
+    /// Index behind the last step.
     pub(crate) end: usize,
     /// How often.
     pub(crate) count: u64,
@@ -127,7 +127,7 @@ impl Scenario {
         self.session_of(Part::WHOLE, seed)
     }
 
-    /// Begins one generator's part of a run: its users, its iterations, its rows of the feeds.
+    /// Begins one generator's part of a run: users, iterations, rows of the feeds.
     pub fn session_of(&self, part: Part, seed: u64) -> Session<'_> {
         Session::new(self, part, seed)
     }
@@ -171,8 +171,7 @@ impl Scenario {
         self.feed_rows_min
     }
 
-    /// The feed at `path`, read once however many flows use it, so that they never share a row
-    /// either.
+    /// Returns the feed at `path`, read once for all flows, so two flows never share a row.
     fn feed(
         &mut self,
         path: &Path,
@@ -249,7 +248,7 @@ impl Scenario {
         })
     }
 
-    /// A step over a WebSocket, or the one that opens it.
+    /// Returns a step over a WebSocket, or the opening one.
     fn spoken_step<'a>(
         &self,
         draft: &'a Draft,
@@ -330,7 +329,7 @@ impl Scenario {
     }
 }
 
-/// A short text that differs whenever `unix_ms` does, in digits and lower-case letters.
+/// Returns a short text, different for each `unix_ms`, in digits and lower-case letters.
 pub fn run_token(unix_ms: u64) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let mut rest = unix_ms;
@@ -362,8 +361,8 @@ fn shared_variables(spec: &Spec, base: &BaseUrl) -> Result<HashMap<String, Value
     Ok(variables)
 }
 
-/// The order of flows in which each gets its share as evenly as whole turns allow: always the one
-/// that is furthest behind its share ("smooth weighted round robin").
+/// Returns an order of flows with each one's share as even as whole turns allow: always the flow
+/// furthest behind ("smooth weighted round robin").
 fn cycle(flows: &[FlowSpec]) -> Result<Vec<u16>, ScenarioError> {
     if flows.is_empty() || flows.len() > usize::from(u16::MAX) {
         return Err(ScenarioError::Spec(

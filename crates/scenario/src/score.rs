@@ -16,13 +16,14 @@ pub struct PointsLine {
     pub rule: String,
     /// Requests, or units of the captured number.
     pub count: u64,
-    /// Points for them.
+    /// Points of the group.
     pub points: f64,
 }
 
 impl Tally {
-    /// Counts a request that was answered as its flow demands. `line` is method and path without
-    /// the query; `captured` comes from [`crate::User::scored`].
+    /// Counts a request with the demanded response. `line` is method and path without the query;
+    /// `captured` comes from [`crate::User::scored`]. `line` is method and path without the query;
+    /// `captured` comes from [`crate::User::scored`].
     pub fn count(&mut self, spec: &ScoreSpec, line: &str, status: u16, captured: &[(usize, f64)]) {
         self.rule_counts.resize(spec.rules.len(), 0);
         self.capture_units.resize(spec.captures.len(), 0.0);
@@ -40,12 +41,12 @@ impl Tally {
         }
     }
 
-    /// What was counted, and its units: by rule, and by captured number.
+    /// Returns the counts by rule, and the units by captured number.
     pub fn counts(&self) -> (&[u64], &[f64]) {
         (&self.rule_counts, &self.capture_units)
     }
 
-    /// The tally with these counts, as [`Tally::counts`] gives them.
+    /// Returns the tally with the given counts, as returned by [`Tally::counts`].
     pub fn of_counts(rule_counts: Vec<u64>, capture_units: Vec<f64>) -> Tally {
         Tally {
             rule_counts,

@@ -1,5 +1,4 @@
-//! An answer with what queries have found out about it so far, so that it is decompressed, decoded
-//! and parsed at most once.
+//! A response with cached results of queries: decompressed, decoded and parsed at most once.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -14,12 +13,12 @@ use crate::follow::Trail;
 /// Largest body after decompression; a few bytes can stand for gigabytes.
 const DECODED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// An answer that is looked at.
+/// A response under evaluation.
 pub(crate) struct Seen<'a> {
     pub(crate) answer: &'a Answer<'a>,
     pub(crate) trail: &'a Trail,
     bytes: OnceCell<Result<Cow<'a, [u8]>, String>>,
-    /// The text of a body in another charset than UTF-8; none for one that is text as it is.
+    /// The text of a body in another charset than UTF-8; `None` for UTF-8.
     text: OnceCell<Result<Option<String>, String>>,
     json: OnceCell<Result<serde_json::Value, String>>,
 }
@@ -41,7 +40,7 @@ impl<'a> Seen<'a> {
         bytes.as_deref().map_err(Clone::clone)
     }
 
-    /// The body as text, by the charset that its `Content-Type` names.
+    /// Returns the body as text, decoded by the charset in `Content-Type`.
     pub(crate) fn text(&self) -> Result<&str, String> {
         let bytes = self.bytes()?;
         let text = self.text.get_or_init(|| {
@@ -68,7 +67,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The text that `bytes` are in the encoding called `label` (Encoding Standard).
+/// Returns the text of `bytes` in the encoding `label` (Encoding Standard).
 pub(crate) fn decoded(bytes: &[u8], label: &str) -> Result<String, String> {
     let Some(encoding) = Encoding::for_label(label.as_bytes()) else {
         return Err(format!("the charset `{label}` is not known"));
@@ -80,7 +79,7 @@ pub(crate) fn decoded(bytes: &[u8], label: &str) -> Result<String, String> {
     }
 }
 
-/// The charset that a `Content-Type` names.
+/// Returns the charset in a `Content-Type`.
 fn charset(content_type: &[u8]) -> Option<String> {
     let content_type = std::str::from_utf8(content_type).ok()?;
     let mut parameters = content_type.split(';').skip(1);

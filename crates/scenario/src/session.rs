@@ -1,4 +1,4 @@
-//! One run of a scenario: its users, and what they share.
+//! One run of a scenario: the users, and shared state.
 
 mod caching;
 mod messages;
@@ -34,30 +34,30 @@ pub struct Session<'s> {
     /// so that relaxed ordering is enough.
     iterations: AtomicU64,
     free_rows: Vec<FreeRows>,
-    /// Header lines that every request has in this run.
+    /// Header lines of every request in the run.
     extra: Vec<u8>,
     /// From when the age of kept answers is counted.
     began: Instant,
 }
 
-/// One virtual user: variables, cookies, and where in which flow it is.
+/// One virtual user: variables, cookies, and position in a flow.
 #[derive(Debug)]
 pub struct User {
     number: u32,
     variables: Variables,
     jar: Jar,
     at: Option<Position>,
-    /// Why the entry it stands at cannot be run.
+    /// Reason why the current entry cannot be run.
     fault: Option<String>,
     trail: Trail,
-    /// Whether its last request was in vain and is to be tried again.
+    /// Whether the last request failed and is to be tried again.
     is_trying_again: bool,
     scored: Vec<(usize, f64)>,
     line: String,
     /// The method of the last request.
     method: String,
     cache: Cache,
-    /// Path and query of the last request, when its answer may be kept; empty otherwise.
+    /// Path and query of the last request, when the response may be stored; empty otherwise.
     target: String,
     socket: Socket,
 }
@@ -68,9 +68,9 @@ struct Position {
     entry: usize,
     /// How often the entry is still to be run.
     runs_left: u64,
-    /// How often it was tried in vain in this run of it.
+    /// Failed tries in the current run of the entry.
     tries: u64,
-    /// How often it is tried again then.
+    /// Greatest number of retries.
     retries: u64,
     /// How often the flow's rounds are still to be run.
     rounds_left: u64,
@@ -79,16 +79,16 @@ struct Position {
     has_sent: bool,
 }
 
-/// A request that has been rendered.
+/// A rendered request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prepared<'a> {
     /// Flow in the high 16 bits, entry in the low 16.
     pub step: u32,
     /// Method and path without the query.
     pub line: &'a str,
-    /// Whether the answer to it never has a body (HEAD).
+    /// Whether the response never has a body (HEAD).
     pub is_head: bool,
-    /// What it goes over.
+    /// Transport of the request.
     pub over: Over,
     /// Longest wait for the answer, nanoseconds, where the flow says one.
     pub within_ns: Option<u64>,
@@ -100,12 +100,12 @@ pub enum Over {
     /// HTTP.
     #[default]
     Http,
-    /// HTTP, and when answered as it should be, the connection is a WebSocket.
+    /// HTTP, with a connection upgraded to a WebSocket by the demanded response.
     Upgrade,
-    /// A WebSocket: it is answered by the message that [`Session::judge`] takes. It may consist of
-    /// no bytes at all.
+    /// A WebSocket: the response is the message taken by [`Session::judge`]. It may consist of no
+    /// bytes at all.
     WebSocket,
-    /// A WebSocket: it is answered by the server's close frame.
+    /// A WebSocket: the response is the server's close frame.
     Closing,
 }
 
@@ -133,8 +133,8 @@ impl<'s> Session<'s> {
         self.extra.extend_from_slice(b"\r\n");
     }
 
-    /// A user of this part, counted from zero. The number in the whole plan distinguishes users and
-    /// is the value of `{{user}}`.
+    /// Returns a user of the part, counted from zero. The number in the whole plan distinguishes
+    /// users and is the value of `{{user}}`.
     pub fn user(&self, number: u32) -> User {
         let number = self.part.in_whole(u64::from(number)) as u32;
         // Any fixed odd number spreads neighbouring users' seeds; this one is 2^64 / golden ratio.
@@ -277,9 +277,9 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// Judges the answer to the user's current request and moves the user on: to the next entry,
-    /// or, when a check failed or the flow is done, to a new iteration; an entry that is to be tried
-    /// again stays. After [`Verdict::NotYet`] it waits on.
+    /// Judges the response to the user's current request and moves the user on: to the next entry,
+    /// or, after a failed check or the end of the flow, to a new iteration; an entry to be retried
+    /// stays. After [`Verdict::NotYet`] the user waits on. After [`Verdict::NotYet`] it waits on.
     pub fn judge(&self, user: &mut User, answer: &Answer<'_>) -> Verdict {
         let step = self.step(user);
         user.scored.clear();
@@ -316,7 +316,7 @@ impl<'s> Session<'s> {
         verdict
     }
 
-    /// As [`Session::judge`], but with everything that is wrong instead of the first fault.
+    /// Judges like [`Session::judge`], but returns all faults instead of the first.
     pub fn inspect(&self, user: &mut User, answer: &Answer<'_>) -> Vec<String> {
         let step = self.step(user);
         if step.action != Action::Request {
@@ -349,7 +349,8 @@ impl<'s> Session<'s> {
         faults
     }
 
-    /// Ends the user's iteration, unless its entry is to be tried again: its request got no answer.
+    /// Ends the user's iteration after a request without a response, unless the entry is to be
+    /// retried.
     pub fn give_up(&self, user: &mut User) {
         if !self.tries_again(user) {
             self.end_iteration(user);
@@ -358,12 +359,12 @@ impl<'s> Session<'s> {
 }
 
 impl User {
-    /// Whether it stands between two iterations: the flow is done, or was given up.
+    /// Returns whether the user is between two iterations: the flow is done, or was given up.
     pub fn is_between(&self) -> bool {
         self.at.is_none()
     }
 
-    /// Whether its last request was in vain, and its next one is another try.
+    /// Returns whether the last request failed, and the next one is a retry.
     pub fn is_trying_again(&self) -> bool {
         self.is_trying_again
     }
@@ -373,8 +374,8 @@ impl User {
         &self.line
     }
 
-    /// Captured numbers of the last judged answer that give points: which capture of the score, and
-    /// how many.
+    /// Returns captured numbers with points from the last judged response: index of the capture in
+    /// the score, and the number.
     pub fn scored(&self) -> &[(usize, f64)] {
         &self.scored
     }

@@ -14,14 +14,14 @@ use crate::step::{Action, Expected, Files, Step, StepUrl};
 use crate::template::Template;
 use crate::variables::Variables;
 
-/// One request as flags describe it.
+/// One request as described by flags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Single {
     /// The URL in full.
     pub url: String,
     /// The method, such as `GET`.
     pub method: String,
-    /// Headers beside those that every request has, or instead of them.
+    /// Headers added to the default ones, or replacing one.
     pub headers: Vec<(String, String)>,
     /// The body; none when empty.
     pub body: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What a user asks for, as plain values: the program maps its config file onto them.
+//! A user's input, as plain values: the program maps the config file to a [`Spec`].
 
 use std::path::PathBuf;
 
@@ -14,28 +14,28 @@ pub struct Spec {
     pub flows: Vec<FlowSpec>,
     /// Variables every flow may use, by name.
     pub variables: Vec<(String, String)>,
-    /// Stands before the column names of all feeds, with `_` behind it; empty for none.
+    /// Prefix of the column names of all feeds, joined by `_`; empty for none.
     pub feed_prefix: String,
     /// How points are given; no rules and no captures mean "no score".
     pub score: ScoreSpec,
-    /// The value of `{{run}}`: differs from run to run, so that names made by a flow do not collide
-    /// with those of an earlier run. Empty: made from the clock when files are read.
+    /// The value of `{{run}}`: different from run to run, so names made by a flow do not collide
+    /// with an earlier run's. Empty: made from the clock when files are read.
     pub run_token: String,
 }
 
 /// One flow of a [`Spec`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowSpec {
-    /// Its `.hurl` file. Paths inside the flow are relative to the folder of this file. `None`: a
-    /// flow of messages alone.
+    /// Path of the `.hurl` file. Paths inside the flow are relative to the folder of the file.
+    /// `None`: a flow of messages alone. Paths inside the flow are relative to the folder of this
+    /// file. `None`: a flow of messages alone.
     pub file: Option<PathBuf>,
-    /// How often it is chosen, in proportion to the other flows' weights. At least 1.
+    /// Share of runs, in proportion to the other flows' weights. At least 1. At least 1.
     pub weight: u32,
-    /// A file that gives each iteration the values of a row: CSV whose header line names the
-    /// variables, or JSON (`.json`, `.jsonl`, `.ndjson`), a list or lines of objects with the same
-    /// names.
+    /// A file of rows, one per iteration: CSV with the variables' names in the header line, or JSON
+    /// (`.json`, `.jsonl`, `.ndjson`), a list or lines of objects with equal names.
     pub feed: Option<PathBuf>,
-    /// How long a user waits before each request that has no delay of its own.
+    /// Wait of a user before each request without a delay of the request's own.
     pub think: Option<ThinkTime>,
     /// Whether a user keeps answers as a browser does: what is fresh is not asked for, what has a
     /// validator is asked for on condition.
@@ -45,7 +45,7 @@ pub struct FlowSpec {
 }
 
 impl FlowSpec {
-    /// Its name: the file, or where its WebSocket is opened.
+    /// Returns the name: the file, or the URL of the WebSocket.
     pub fn name(&self) -> String {
         match (&self.file, &self.socket) {
             (Some(file), _) => file.display().to_string(),
@@ -55,14 +55,15 @@ impl FlowSpec {
     }
 }
 
-/// A WebSocket, and what is said over it. Texts may hold `{{expressions}}`.
+/// A WebSocket, and the messages exchanged. Texts may hold `{{expressions}}`. Texts may hold
+/// `{{expressions}}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SocketSpec {
-    /// Where it is opened: a path, as in a flow.
+    /// URL of the WebSocket: a path, as in a flow.
     pub connect: String,
-    /// More headers of the request that opens it.
+    /// More headers of the opening request.
     pub headers: Vec<(String, String)>,
-    /// How often the messages are exchanged before it is closed. At least 1.
+    /// Number of exchanges of all messages before the WebSocket is closed. At least 1. At least 1.
     pub rounds: u64,
     /// The messages, in order.
     pub steps: Vec<MessageSpec>,
@@ -71,19 +72,20 @@ pub struct SocketSpec {
 /// One step of a [`SocketSpec`]: something is said, or something is waited for, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageSpec {
-    /// What it is called in results; numbered without a name.
+    /// Name in results; numbered without one.
     pub name: Option<String>,
     /// What is sent.
     pub send: Option<Payload>,
-    /// What the message that is waited for must be; those that are otherwise are passed over.
-    /// Empty: nothing is waited for, unless something is captured.
+    /// Demands on the awaited message; other messages are skipped. Empty: nothing is waited for,
+    /// unless something is captured.
     pub expect: Vec<Expectation>,
-    /// Names, and what they stand for in the message: a query and filters, as in a flow's
+    /// Names of captures, and the value in the message: a query and filters, as in a flow's
     /// `[Captures]`.
     pub captures: Vec<(String, String)>,
     /// Longest wait for the message, milliseconds. `None`: as for the answer to a request.
     pub within_ms: Option<u64>,
-    /// How long the user waits before it. `None`: as before the flow's requests.
+    /// Wait of the user before the message. `None`: as before the flow's requests. `None`: as
+    /// before the flow's requests.
     pub think: Option<ThinkTime>,
     /// Whether the WebSocket is closed, and the server's close frame waited for.
     pub close: bool,
@@ -94,48 +96,49 @@ pub struct MessageSpec {
 pub enum Payload {
     /// Text with `{{expressions}}`.
     Text(String),
-    /// Bytes as they are.
+    /// Raw bytes.
     Bytes(Vec<u8>),
 }
 
 /// A demand on a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expectation {
-    /// Whatever it is.
+    /// Any message.
     Any,
-    /// This text.
+    /// Exactly the given text.
     Equals(String),
-    /// A text with this in it.
+    /// A text containing the given one.
     Contains(String),
-    /// A text that fits a regular expression.
+    /// A text matching a regular expression.
     Matches(String),
-    /// A line as in a flow's `[Asserts]`, with a query that looks at the body.
+    /// A line as in a flow's `[Asserts]`, with a query on the body.
     Assert(String),
 }
 
-/// The rule that turns exchanges into points.
+/// The rule for points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoreSpec {
-    /// Points for requests; the first rule that matches a request counts, the others do not.
+    /// Points for requests; the first rule matching a request counts.
     pub rules: Vec<ScoreRule>,
     /// Points for captured numbers.
     pub captures: Vec<CapturePoints>,
 }
 
-/// Points for requests of one kind that were answered as the flow demands.
+/// Points for requests of one kind with the demanded response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreRule {
     /// Method and path without the query; `*` stands for any run of characters: `GET /fetch`, `GET *`.
     pub pattern: String,
-    /// Only answers with this status, when given.
+    /// Required status of the response; `None`: any.
     pub status: Option<u16>,
     /// Points for each full group of `per` requests.
     pub points: f64,
-    /// Requests that make a group; usually 1. `floor(count / per)` groups count.
+    /// Requests per group; usually 1. `floor(count / per)` groups count. `floor(count / per)`
+    /// groups count.
     pub per: u64,
 }
 
-/// Points per unit of a number that a flow captures (the length, when it captures a list).
+/// Points per unit of a number captured by a flow (the length of a captured list).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapturePoints {
     /// The capture's name.

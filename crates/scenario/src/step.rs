@@ -12,7 +12,7 @@ use crate::query::Query;
 use crate::template::{Expr, Piece, Source, Template};
 use crate::think::ThinkTime;
 
-/// Files a flow names, by their name in the flow.
+/// Files named in a flow, by name.
 pub(crate) type Files = HashMap<String, Arc<Vec<u8>>>;
 
 /// An entry, ready to run.
@@ -24,11 +24,11 @@ pub(crate) struct Step {
     pub(crate) files: Files,
     pub(crate) expected: Expected,
     pub(crate) needs_body: bool,
-    /// Position in the score's captures of each of the entry's captures that gives points.
+    /// For each of the entry's captures, the index in the score's captures, where scored.
     pub(crate) scored: Vec<Option<usize>>,
-    /// Whether its URL is of interest: to a query, or to a redirect that is followed.
+    /// Whether a query or a followed redirect needs the URL.
     pub(crate) watches_url: bool,
-    /// Head and body, when they hold no expressions.
+    /// Head and body, when free of expressions.
     pub(crate) fixed: Option<Fixed>,
     /// Method and path without the query, expressions as written.
     pub(crate) written_line: String,
@@ -38,7 +38,7 @@ pub(crate) struct Step {
     pub(crate) link: u16,
     /// Name and password from a `.netrc` file.
     pub(crate) netrc: Option<(String, String)>,
-    /// Where it has a think time of its own beside options.
+    /// Think time of the entry itself beside options.
     pub(crate) think: Option<ThinkTime>,
 }
 
@@ -49,8 +49,8 @@ pub(crate) enum Action {
     Request,
     /// A request is made whose connection becomes a WebSocket.
     Upgrade,
-    /// A message is sent over it, or waited for, or both. Of the entry only captures and asserts
-    /// count.
+    /// A message over a WebSocket: sent, awaited, or both. Only captures and asserts of the entry
+    /// count. Of the entry only captures and asserts count.
     Message(Box<Message>),
 }
 
@@ -79,7 +79,7 @@ pub(crate) enum Expected {
 /// A request rendered once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fixed {
-    /// Up to the headers that change with every request.
+    /// Head of the request up to the headers different in each request.
     pub(crate) head: Vec<u8>,
     pub(crate) body: Vec<u8>,
     /// Method and path without the query.
@@ -125,8 +125,8 @@ impl StepUrl {
         Ok(StepUrl::Path(path))
     }
 
-    /// Method and path without the query, expressions as written: the line of a request that could
-    /// not be rendered.
+    /// Returns method and path without the query, expressions as written: the line of a request not
+    /// yet rendered.
     pub(crate) fn written_line(&self, method: &str) -> String {
         let url = self.template().print(crate::template::Style::Url);
         format!("{method} {}", url.split('?').next().unwrap_or(""))
@@ -153,7 +153,7 @@ fn is_base_url(expr: &Expr) -> bool {
 }
 
 impl Entry {
-    /// The expressions of the request, but for those of the URL, which is resolved apart, and of
+    /// Returns the expressions of the request, except in the URL, which is resolved apart, and in
     /// `[Cookies]`, which are rendered with the jar.
     pub(crate) fn request_exprs(&self) -> Vec<&Expr> {
         let pairs = self
@@ -194,7 +194,7 @@ impl Entry {
             .flat_map(|pair| pair.key.exprs().chain(pair.value.exprs()))
     }
 
-    /// Names of the files it sends or compares with.
+    /// Returns the names of files sent or compared with.
     pub(crate) fn file_names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for part in &self.multipart {
@@ -216,7 +216,7 @@ impl Entry {
         names
     }
 
-    /// Whether its URL, or the way there, is of interest.
+    /// Returns whether the URL, or the redirects, are needed.
     pub(crate) fn watches_url(&self) -> bool {
         let asks = |query: &Query| matches!(query, Query::Url | Query::Redirects);
         self.options.may_follow()

@@ -1,4 +1,4 @@
-//! Texts with `{{expressions}}` in them, as the grammar has them in different places.
+//! Texts with `{{expressions}}`, in the forms allowed at different places of the grammar.
 
 use std::fmt;
 
@@ -10,7 +10,8 @@ use crate::value::Value;
 use crate::variables::Variables;
 use crate::vocabulary::{WordKind, refusal};
 
-/// A text with expressions in it. Neighbouring pieces are never both text, and no text is empty.
+/// A text with expressions. Neighbouring pieces are never both text, and no text is empty.
+/// Neighbouring pieces are never both text, and no text is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Template {
     pub(crate) pieces: Vec<Piece>,
@@ -38,14 +39,14 @@ pub(crate) enum Source {
     NewUuid,
 }
 
-/// Where a template stands, which decides where it ends and what must be escaped.
+/// Context of a template, with an end and characters to escape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// A URL: to the next white space or comment; knows no escapes.
     Url,
-    /// The name of a header, parameter, cookie or capture: to the `:` or a space before it.
+    /// Name of a header, parameter, cookie or capture: ends at `:` or a preceding space.
     Key,
-    /// What follows the `:`: to the end of the line or a comment, without spaces around it.
+    /// The text after the `:`: to the end of the line or a comment, without surrounding spaces.
     Value,
     /// Within `"`.
     Quoted,
@@ -67,7 +68,7 @@ impl Style {
         }
     }
 
-    /// The characters that a backslash stands before, besides those that it gives a meaning.
+    /// Returns the characters escaped by a backslash, besides the ones given a meaning.
     fn escapable(self) -> &'static str {
         match self {
             Style::Url => "",
@@ -108,7 +109,7 @@ impl Template {
         Ok(template)
     }
 
-    /// Its text, when it has no expressions.
+    /// Returns the text, when free of expressions.
     pub(crate) fn as_static(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
@@ -217,13 +218,13 @@ impl Expr {
         Ok(Expr { source, filters })
     }
 
-    /// Its value now, as text.
+    /// Returns the current value, as text.
     pub(crate) fn text(&self, variables: &mut Variables) -> Result<String, String> {
         let value = self.value(variables)?;
         value.rendered().map_err(|why| format!("{self}: {why}"))
     }
 
-    /// Its value now.
+    /// Returns the current value.
     pub(crate) fn value(&self, variables: &mut Variables) -> Result<Value, String> {
         let value = match &self.source {
             Source::NewDate => Value::Date(Date::now()),
@@ -255,7 +256,7 @@ impl fmt::Display for Expr {
     }
 }
 
-/// The character after a backslash: one of `plain`, or a letter that stands for another.
+/// Returns the character after a backslash: one of `plain`, or the one meant by a letter.
 pub(crate) fn escape(cursor: &mut Cursor<'_>, plain: &str) -> Result<char, Fault> {
     let start = cursor.at();
     cursor.expect("\\")?;
@@ -284,7 +285,7 @@ pub(crate) fn escape(cursor: &mut Cursor<'_>, plain: &str) -> Result<char, Fault
     }
 }
 
-/// Prints `text` so that it is read again as it is. `edges` says whether it begins and ends the
+/// Prints `text` so reading yields the same text. `edges` says whether it begins and ends the
 /// template.
 fn print_text(text: &str, style: Style, edges: (bool, bool), out: &mut String) {
     let mut before = ' ';

@@ -4,7 +4,7 @@ use figures::duration::{self, Unit};
 use std::f64::consts::TAU;
 use std::fmt;
 
-/// Longer than this is a slip of the pen, or the far end of a distribution.
+/// Longest think time; a longer one is a slip of the pen, or the far end of a distribution.
 const THINK_MS_MAX: f64 = 3_600_000.0;
 /// The 95 % quantile of the standard normal distribution.
 const NORMAL_P95: f64 = 1.644_853_626_951;
@@ -24,16 +24,16 @@ pub enum ThinkTime {
         /// The longest, milliseconds.
         ms_max: u64,
     },
-    /// As the pauses between events that know nothing of each other.
+    /// Pauses between independent events.
     Exponential {
         /// The mean, milliseconds.
         ms_mean: u64,
     },
     /// As people's pauses are: most are short, a few very long.
     LogNormal {
-        /// Half of them are shorter, milliseconds.
+        /// Median, milliseconds.
         ms_median: u64,
-        /// 95 % of them are shorter, milliseconds.
+        /// 95th percentile, milliseconds.
         ms_p95: u64,
     },
 }
@@ -87,7 +87,7 @@ impl ThinkTime {
     }
 }
 
-/// As [`ThinkTime::parse`] reads it.
+/// Prints the form read by [`ThinkTime::parse`].
 impl fmt::Display for ThinkTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = |ms: u64| match ms % 1_000 {

@@ -1,4 +1,4 @@
-//! Values that queries find, variables hold and predicates compare.
+//! Values found by queries, held by variables and compared by predicates.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum Value {
     Float(f64),
     /// Text.
     Text(String),
-    /// Bytes that need not be text.
+    /// Bytes, not necessarily text.
     Bytes(Vec<u8>),
     /// An instant of the calendar.
     Date(Date),
@@ -52,8 +52,8 @@ impl Value {
         }
     }
 
-    /// The value of a variable that is given as text, as `hurl --variable` reads it: numbers, `true`,
-    /// `false`, `null`; text in quotes is text without them.
+    /// Returns the value of a variable given as text, read as in `hurl --variable`: numbers,
+    /// `true`, `false`, `null`; quotes around a text are removed.
     pub fn of_variable(text: &str) -> Value {
         let number = || {
             let first = text.trim_start_matches('-').chars().next()?;
@@ -70,7 +70,7 @@ impl Value {
         }
     }
 
-    /// Its kind, in words.
+    /// Returns the kind, in words.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -86,7 +86,7 @@ impl Value {
         }
     }
 
-    /// As a number: integers and floats as they are, collections by their size.
+    /// Returns the value as a number: integers and floats unchanged, collections by size.
     pub fn as_units(&self) -> Option<f64> {
         match self {
             Value::Integer(number) => Some(*number as f64),
@@ -97,7 +97,7 @@ impl Value {
         }
     }
 
-    /// How many items, members, characters or bytes it has.
+    /// Returns the number of items, members, characters or bytes.
     pub(crate) fn size(&self) -> Option<usize> {
         match self {
             Value::Text(text) => Some(text.chars().count()),
@@ -161,10 +161,10 @@ impl Value {
         }
     }
 
-    /// Whether it counts as a whole number: also one beyond 64 bits, which is kept as a float.
+    /// Returns whether the value is a whole number: also one beyond 64 bits, stored as a float.
     pub(crate) fn is_integer(&self) -> bool {
-        /// From here on every float is whole; smaller ones are integers only where they are kept as
-        /// such.
+        /// Least float above which all floats are whole; smaller numbers are integers only where
+        /// stored as integers.
         const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
         match self {
             Value::Integer(_) => true,
@@ -173,7 +173,8 @@ impl Value {
         }
     }
 
-    /// As text in a request, or as `toString` makes it. The error names a kind that has none.
+    /// Returns the value as text in a request, or as made by `toString`. The error names an
+    /// unprintable kind. The error names a kind that has none.
     pub(crate) fn rendered(&self) -> Result<String, String> {
         match self {
             Value::List(_) | Value::Object(_) | Value::Bytes(_) | Value::Unit => {
@@ -200,7 +201,7 @@ impl Value {
     }
 }
 
-/// As it is put into a request.
+/// Prints the value as in a request.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

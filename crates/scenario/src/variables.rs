@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::think::ThinkTime;
 use crate::value::Value;
 
-/// The variables of one user: those of the whole scenario, and above them those of the iteration.
+/// The variables of one user: shared by the whole scenario, and overridden by the iteration's.
 #[derive(Clone, Debug)]
 pub struct Variables {
     shared: Arc<HashMap<String, Value>>,
     own: HashMap<String, Value>,
-    /// Values that every iteration has, beside the map, which often stays empty.
+    /// Values present in every iteration, outside of the map, which often stays empty.
     iteration: Value,
     user: Value,
     random: fastrand::Rng,
@@ -44,7 +44,7 @@ impl Variables {
         })
     }
 
-    /// Gives an iteration the values that it has of itself.
+    /// Sets the generated values of an iteration.
     pub(crate) fn begin_iteration(&mut self, iteration: u64, user: u32) {
         self.iteration = Value::Integer(iteration as i64);
         self.user = Value::Integer(i64::from(user));

@@ -1,7 +1,7 @@
 //! The words of the grammar: which are run, and which are refused with what advice. `docs/hurl.md`
 //! lists the same words, and a test compares the two.
 
-/// What kind of word it is.
+/// Kind of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WordKind {
     /// `[Name]` of a request or an answer.
@@ -23,11 +23,12 @@ pub enum WordKind {
 /// A word of the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// What it is.
+    /// Kind of the word.
     pub kind: WordKind,
-    /// As it is written.
+    /// The word as written.
     pub name: &'static str,
-    /// Why it is not run, or what to do instead. `None`: it is run.
+    /// Reason why the word is not run, or an alternative. `None`: the word is run. `None`: it is
+    /// run.
     pub refused: Option<&'static str>,
 }
 
@@ -48,7 +49,7 @@ pub fn vocabulary() -> impl Iterator<Item = Word> {
     run.chain(refused)
 }
 
-/// Why the word is not run, when the grammar has it and it is not.
+/// Returns why a word is not run; `None` for a supported or unknown word.
 pub(crate) fn refusal(kind: WordKind, name: &str) -> Option<String> {
     let row = REFUSED
         .iter()

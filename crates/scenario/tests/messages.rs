@@ -44,7 +44,7 @@ fn assert(line: &str) -> Vec<Expectation> {
     vec![Expectation::Assert(line.to_owned())]
 }
 
-/// Lets the user's next request be made; what it goes over, its line, and what it says.
+/// Makes the user's next request; returns the transport, the line, and the bytes.
 fn next(session: &scenario::Session<'_>, user: &mut User) -> (Over, String, Vec<u8>) {
     let mut out = Vec::new();
     let prepared = session.render(user, None, &mut out).expect("a request");
@@ -67,7 +67,7 @@ fn hear(session: &scenario::Session<'_>, user: &mut User, message: &str) -> Verd
     session.judge(user, &answer)
 }
 
-/// Opens the WebSocket that was asked for with this answer of the server.
+/// Opens the requested WebSocket with a response of the server.
 fn open(session: &scenario::Session<'_>, user: &mut User, request: &[u8]) -> Verdict {
     let request = String::from_utf8_lossy(request);
     let key = request

@@ -1,4 +1,4 @@
-//! What is not run is refused with its place before anything starts.
+//! Unsupported grammar is refused, with the place, before anything starts.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn build(flow: &str, change: impl Fn(&mut Spec)) -> Result<Scenario, String> {
     Scenario::build(&spec, &mut read).map_err(|error| error.to_string())
 }
 
-/// A flow that is refused at `line:column`, with a message that contains `expected`.
+/// Checks a flow refused at `line:column`, with a message containing `expected`.
 fn check(flow: &str, place: &str, expected: &str) {
     let error = build(flow, |_| {}).expect_err(flow);
     let start = format!("flows/a.hurl:{place}: ");
@@ -200,7 +200,7 @@ fn a_description_that_makes_no_sense_is_refused() {
     assert!(build("# only a comment\n", |_| {}).is_err());
 }
 
-/// The flows that ship with the project are run as they are.
+/// The flows of the example app are accepted.
 #[test]
 fn the_example_apps_flows_are_read() {
     let flows = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/chat/flows");

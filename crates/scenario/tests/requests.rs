@@ -331,7 +331,7 @@ fn users_think_before_requests_that_have_no_delay_of_their_own() {
     }
 }
 
-/// The head of the user's next request, and the verdict on the answer to it.
+/// Returns the head of the user's next request, and the verdict on the response.
 fn exchange(session: &Session<'_>, user: &mut User, answer: (u16, &str, &str)) -> String {
     let mut out = Vec::new();
     session.render(user, None, &mut out).expect("a request");
@@ -377,7 +377,7 @@ fn a_user_with_a_cache_asks_as_a_browser_does() {
     asked(&exchange(&session, &mut other, logo), "/page", None);
 }
 
-/// A captured path behind the base URL is the path itself, and one without a slash gets it.
+/// A captured path behind the base URL is unchanged, and one without a slash gets one.
 #[test]
 fn a_path_in_a_variable_follows_the_base_url_as_it_is() {
     let sent = |place: &str| {

@@ -1,4 +1,4 @@
-//! JSON with expressions in it.
+//! JSON with expressions.
 
 use std::fmt;
 

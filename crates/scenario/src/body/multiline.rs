@@ -24,7 +24,7 @@ pub(crate) enum Language {
     Xml,
 }
 
-/// A GraphQL request: its text, and the variables below it.
+/// A GraphQL request: the query, and the variables below.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GraphQl {
     pub(crate) query: Template,
@@ -169,7 +169,7 @@ impl GraphQl {
         self.query.exprs().chain(variables).collect()
     }
 
-    /// The JSON that is sent (GraphQL over HTTP, "POST").
+    /// Returns the JSON to send (GraphQL over HTTP, "POST").
     pub(crate) fn render(&self, variables: &mut Variables) -> Result<String, String> {
         let query = serde_json::Value::from(self.query.render(variables)?);
         match &self.variables {
@@ -182,7 +182,7 @@ impl GraphQl {
     }
 }
 
-/// JSON without the white space between its tokens.
+/// Returns JSON without white space between tokens.
 fn compact(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let (mut in_string, mut escaped) = (false, false);
@@ -222,8 +222,8 @@ pub(super) fn print(
     f.write_str(FENCE)
 }
 
-/// The opening line and the text: as it is, or with escapes where it would be read as something
-/// else.
+/// Prints the opening line and the text: verbatim, or with escapes where the text would be read
+/// otherwise.
 fn print_content(language: &str, template: &Template, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let last = template.pieces.len().saturating_sub(1);
     let plain = template.pieces.iter().enumerate().all(|(at, piece)| {

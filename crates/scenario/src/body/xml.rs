@@ -1,4 +1,5 @@
-//! Where an XML document ends: a body of a flow goes to the end of its outermost element.
+//! Finds the end of an XML document: the body of a flow extends to the end of the outermost
+//! element.
 //!
 //! Only as much of XML is read as that takes. Whether names and entities are right is for the
 //! server.
@@ -9,7 +10,7 @@ use crate::error::Fault;
 /// How deep elements may be nested; nobody writes more by hand.
 const DEPTH_MAX: usize = 1_000;
 
-/// What can stand between `<` and `>` besides elements, how it begins and how it ends.
+/// Markup between `<` and `>` other than elements, with beginning and end.
 const OTHERS: [(&str, &str); 4] = [
     ("<!--", "-->"),
     ("<![CDATA[", "]]>"),
@@ -85,7 +86,7 @@ fn skip_other(cursor: &mut Cursor<'_>, at: usize, begin: &str, end: &str) -> Res
     }
 }
 
-/// The rest of a tag; whether it is that of an empty element.
+/// Reads the rest of a tag; returns whether the element is empty.
 fn attributes(cursor: &mut Cursor<'_>, at: usize) -> Result<bool, Fault> {
     let mut before = ' ';
     loop {
@@ -131,7 +132,7 @@ fn are_attributes(tag: &str) -> bool {
     }
 }
 
-/// Where an `&` stands in a text that begins no reference such as `&amp;` or `&#65;`.
+/// Returns the offset of the first `&` not beginning a reference such as `&amp;` or `&#65;`.
 fn bare_ampersand(text: &str) -> Option<usize> {
     let is_bare = |(at, _): &(usize, &str)| {
         let name = text[at + 1..].split_once(';').map_or("", |(name, _)| name);

@@ -9,7 +9,7 @@ use crate::predicate::{Operand, number_or_name};
 use crate::template::{Expr, Style, Template, quoted};
 use crate::vocabulary::{Word, WordKind, refusal, vocabulary};
 
-/// A think time longer than this is a slip of the pen.
+/// Longest think time; a longer one is a slip of the pen.
 const DELAY_MS_MAX: u64 = 3_600_000;
 
 pub(crate) fn parse(cursor: &mut Cursor<'_>, options: &mut Options) -> Result<(), Fault> {
@@ -60,7 +60,7 @@ fn setting(cursor: &mut Cursor<'_>, name: &str, start: usize) -> Result<Setting,
     }
 }
 
-/// The name as it stands in the list.
+/// Returns the name as written in the list.
 fn of(names: &[&'static str], name: &str) -> Option<&'static str> {
     names.iter().find(|known| **known == name).copied()
 }

@@ -8,8 +8,7 @@ use crate::date::Date;
 use crate::value::Value;
 
 impl Comparison {
-    /// `None` where the two are of kinds that are not compared so; then the opposite does not hold
-    /// either.
+    /// Compares two values; `None` for incomparable kinds, for which the negation fails as well.
     pub(super) fn fits(self, value: &Value, expected: &Value) -> Option<bool> {
         match self {
             Comparison::Equal => Some(value.same(expected)),
@@ -65,7 +64,7 @@ fn contains(value: &Value, expected: &Value) -> Option<bool> {
 }
 
 impl Kind {
-    /// `None` where a value of this kind is not looked at so; then the opposite does not hold either.
+    /// Tests a value; `None` for an unsuitable kind, for which the negation fails as well.
     pub(super) fn fits(self, value: &Value) -> Option<bool> {
         let is = match self {
             Kind::Empty => return value.size().map(|size| size == 0),

@@ -19,8 +19,8 @@ impl Session<'_> {
         self.flow(user).cache && asks && !own()
     }
 
-    /// Keeps the answer to the user's last request, if it may be kept; for "not modified" gives the
-    /// answer that it stands for.
+    /// Stores the response to the user's last request, if cacheable; for "not modified" returns the
+    /// stored response.
     pub(super) fn take_into_cache(
         &self,
         user: &mut User,
@@ -33,9 +33,10 @@ impl Session<'_> {
         user.cache.take(&user.target, answer, now_ns)
     }
 
-    /// Whether the entry at `position` is answered by what the user has kept, so that no request is
-    /// made. Its captures are taken then. The first request of an iteration is always made, as of a
-    /// page that is reloaded, so that every iteration has one.
+    /// Returns whether the entry at `position` is served from the user's cache, without a request.
+    /// The captures are taken then. The first request of an iteration is always made, as of a
+    /// reloaded page, so every iteration has one. Its captures are taken then. The first request of
+    /// an iteration is always made, as of a page that is reloaded, so that every iteration has one.
     pub(super) fn is_fresh(&self, user: &mut User, position: Position) -> bool {
         let flow = &self.scenario.flows[position.flow];
         let step = &flow.steps[position.entry];

@@ -13,16 +13,16 @@ use crate::variables::Variables;
 /// A user's side of a WebSocket.
 #[derive(Debug, Default)]
 pub(super) struct Socket {
-    /// The key that was sent last.
+    /// The last key sent.
     key: String,
-    /// The path that it was opened at.
+    /// Path of the opening request.
     path: String,
     /// What was said last, for people.
     said: Vec<u8>,
 }
 
 impl Socket {
-    /// Appends the header that asks for a WebSocket at the path of `line`.
+    /// Appends the header asking for a WebSocket at the path of `line`.
     pub(super) fn ask(&mut self, line: &str, variables: &mut Variables, out: &mut Vec<u8>) {
         let path = line.split_once(' ').map_or("/", |(_, path)| path);
         path.clone_into(&mut self.path);
@@ -33,7 +33,8 @@ impl Socket {
         out.extend_from_slice(format!("Sec-WebSocket-Key: {}\r\n", self.key).as_bytes());
     }
 
-    /// Whether an answer with the right status opens the WebSocket that was asked for (RFC 6455, 4.1).
+    /// Judges a response with the right status by the demands on an opened WebSocket (RFC 6455,
+    /// 4.1).
     pub(super) fn judge(&self, step: &Step, answer: &Answer<'_>) -> Verdict {
         let has = |name: &str, wanted: &str| {
             let tokens = answer
@@ -60,7 +61,7 @@ impl Socket {
 }
 
 impl Session<'_> {
-    /// Whether the user's next step is taken over the WebSocket that an earlier one opened.
+    /// Returns whether the user's next step uses an open WebSocket.
     pub fn needs_socket(&self, user: &mut User) -> bool {
         matches!(self.step(user).action, Action::Message(_))
     }
@@ -131,12 +132,12 @@ impl Session<'_> {
 }
 
 impl User {
-    /// What was said last over a WebSocket: its line, an empty line, and the messages.
+    /// Returns the last exchange over a WebSocket: the line, an empty line, and the messages.
     pub fn said(&self) -> &[u8] {
         &self.socket.said
     }
 
-    /// Forgets that, for a step that could not say anything.
+    /// Clears the last exchange, for a step without a message.
     pub fn say_nothing(&mut self) {
         self.socket.said.clear();
     }

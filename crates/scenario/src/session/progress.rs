@@ -19,7 +19,7 @@ impl<'s> Session<'s> {
         &self.scenario.flows[position.flow].steps[position.entry]
     }
 
-    /// The flow that the user is in.
+    /// Returns the user's current flow.
     pub(super) fn flow(&self, user: &mut User) -> &'s Flow {
         let position = self.position(user);
         &self.scenario.flows[position.flow]
@@ -43,8 +43,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Follows the answer when it is a redirect and the entry says so; whether there is one more
-    /// request to make for the entry.
+    /// Follows the response when a redirect and allowed by the entry; returns whether one more
+    /// request is due for the entry.
     pub(super) fn follow(
         &self,
         step: &Step,
@@ -140,7 +140,7 @@ impl<'s> Session<'s> {
         position
     }
 
-    /// Moves the user on, when the entry it stands at has been run.
+    /// Moves the user on from a finished entry.
     pub(super) fn advance(&self, user: &mut User) {
         let Some(position) = &mut user.at else {
             return;
@@ -168,8 +168,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The first entry from `position` on that is not skipped, with its variables set; the last one
-    /// as an error when there is none.
+    /// Returns the first entry from `position` on not skipped, with variables set; the last one as
+    /// an error when all are skipped.
     fn settle(&self, user: &mut User, mut position: Position) -> Result<Position, Position> {
         let steps = &self.scenario.flows[position.flow].steps;
         while let Some(step) = steps.get(position.entry) {
@@ -193,8 +193,7 @@ impl<'s> Session<'s> {
         Err(position)
     }
 
-    /// Whether the entry, with which something was wrong, is to be tried again; the user then stays
-    /// at it.
+    /// Returns whether the failed entry is to be tried again; the user then stays.
     pub(super) fn tries_again(&self, user: &mut User) -> bool {
         let Some(position) = user.at else {
             return false;
@@ -227,8 +226,8 @@ impl<'s> Session<'s> {
     }
 }
 
-/// Comes to an entry: sets its variables; how often it is to be run, 0 when it is skipped, and how
-/// often it is tried again each time.
+/// Enters an entry: sets variables; returns the number of runs, 0 for a skipped one, and of retries
+/// per run.
 fn enter(step: &Step, user: &mut User) -> Result<(u64, u64), String> {
     let options = &step.entry.options;
     if options.lines.is_empty() {

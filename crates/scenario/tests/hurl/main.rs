@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use load::Plan;
 use scenario::{FlowSpec, FlowText, Scenario, Spec, WordKind, vocabulary};
 
-/// Fewer are no proof of a grammar of this size.
+/// Least number of cases; fewer are no proof of a grammar as large as Hurl's.
 const CASES_MIN: usize = 150;
 const FILE: &str = "case.hurl";
 
@@ -28,7 +28,7 @@ struct Case {
 #[derive(Debug)]
 enum Expected {
     Passes,
-    /// A fault holds this text.
+    /// A fault contains the given text.
     Fails(String),
     /// The error begins so, behind the name of the file.
     Refused(String),
@@ -104,7 +104,7 @@ fn build(flow: &str, url: &str) -> Result<Scenario, String> {
     Scenario::build(&spec, &mut read).map_err(|error| error.to_string())
 }
 
-/// All that is wrong with the exchanges of a flow.
+/// Returns all faults of a flow's exchanges.
 fn faults(scenario: &Scenario) -> Vec<String> {
     let mut faults = Vec::new();
     let ran = load::check_once(&Plan::default(), scenario, &mut |checked| {
@@ -116,7 +116,7 @@ fn faults(scenario: &Scenario) -> Vec<String> {
     faults
 }
 
-/// What is wrong with a case; nothing when it ends as it says.
+/// Returns the fault of a case; `None` when the case ends as expected.
 fn wrong(case: &Case, url: &str) -> Option<String> {
     let built = build(&case.flow, url);
     let came = match (&built, &case.expected) {
@@ -171,7 +171,7 @@ fn kind_name(kind: WordKind) -> &'static str {
     }
 }
 
-/// Words with whether they run, as `kind word`.
+/// Returns words with whether each runs, as `kind word`.
 fn known() -> BTreeMap<String, bool> {
     let word = |word: scenario::Word| {
         let name = format!("{} {}", kind_name(word.kind), word.name);
@@ -212,8 +212,7 @@ fn the_documentation_lists_the_words_of_the_parser() {
     assert_eq!(written, known());
 }
 
-/// Each word has a case that runs it, or is refused because of it; each predicate also one that
-/// fails.
+/// Each word has a case running or refusing the word; each predicate also a failing one.
 #[test]
 fn every_word_has_its_cases() {
     let mut passes = BTreeSet::new();
@@ -238,8 +237,8 @@ fn every_word_has_its_cases() {
     assert!(missing.is_empty(), "without a case: {missing:?}");
 }
 
-/// Flows that are damaged at random, for a bounded time: reading them never panics, and what is
-/// read is printed as itself.
+/// Flows damaged at random, for a bounded time: reading never panics, and a readable flow is
+/// printed unchanged.
 #[test]
 fn damaged_flows_are_read_or_refused() {
     const TIME: Duration = Duration::from_secs(3);
@@ -269,7 +268,7 @@ fn damaged_flows_are_read_or_refused() {
     assert!(whole > 0, "seed {seed}: no damaged flow was read");
 }
 
-/// Takes a stretch away, doubles it, or puts one of another flow in its place.
+/// Removes a stretch, doubles one, or replaces one by a stretch of another flow.
 fn damage(flow: &mut Vec<char>, others: &[Vec<char>], random: &mut fastrand::Rng) {
     const LENGTH_MAX: usize = 12;
     let stretch = |flow: &[char], random: &mut fastrand::Rng| {

@@ -1,4 +1,4 @@
-//! A server that answers what it is asked to answer.
+//! A server with responses demanded by the request.
 //!
 //! `/tries/NAME/N` answers 404 to the first N - 1 requests, then 200. `/answer?status=…&type=…&header=Name: value&body=…&hex=…&coding=gzip` answers just that; any
 //! other path answers with JSON that says how it was asked: `method`, `target`, `headers` by name,
@@ -28,7 +28,7 @@ struct Reply {
     body: Vec<u8>,
 }
 
-/// Starts a server that lives as long as the process; where it answers.
+/// Starts a server, running until the process ends; returns the URL.
 pub(crate) fn start() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
