@@ -44,7 +44,7 @@ const CRATES: [&str; 28] = [
     "remote",
 ];
 
-/// The other crates, with what they need of Linux.
+/// The other crates, with the reason for Linux only.
 const LINUX_ONLY: [(&str, &str); 10] = [
     (
         "agent",

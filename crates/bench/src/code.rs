@@ -1,4 +1,4 @@
-//! What `hakaru bench` claims of code and of commands whose difference is known, beside its peers.
+//! Benchmark of `hakaru bench` on code and commands with known differences, beside the peers.
 //!
 //! Four parts, in turns, so that all meet the same hours of the host: *equal* code (asked: a
 //! difference is claimed in at most 5 % of the benches), code with *2 % more* turns of a loop
@@ -24,11 +24,11 @@ use crate::steps::Steps;
 /// Where the tables go.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks/code");
 
-/// A part that has been measured.
+/// A measured part.
 pub(super) struct Part {
-    /// Whether Hakaru holds its bounds.
+    /// Whether Hakaru stays within the bounds.
     pub(super) is_held: bool,
-    /// What it shows.
+    /// Table of results.
     pub(super) table: String,
 }
 
@@ -53,13 +53,13 @@ impl Claim {
     }
 }
 
-/// A part's name, and what measures it.
+/// A part's name, and the measuring function.
 type Measure = (
     &'static str,
     fn(&mut Steps, &[String]) -> Result<Part, Box<dyn Error>>,
 );
 
-/// A new part adds its line here.
+/// All parts; a new one adds a line here.
 const PARTS: [Measure; 4] = [
     ("equal", scripts::equal),
     ("planted", scripts::planted),
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(is_held)
 }
 
-/// Keeps a part's table with what it was measured on.
+/// Writes a part's table, with the machine measured on.
 fn write(name: &str, table: &str) -> Result<(), Box<dyn Error>> {
     let host = machine::line(&[&["ruby", "-v"], &["hyperfine", "--version"]]);
     fs::create_dir_all(FOLDER)?;

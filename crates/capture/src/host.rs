@@ -138,8 +138,8 @@ impl HostSampler {
         })
     }
 
-    /// Returns the pressure stall time; not every kernel has the file, and not every container may
-    /// read it.
+    /// Returns the pressure stall time; `None` on a kernel without the file, or in a container
+    /// without access.
     fn pressure(&self, resource: &str) -> Option<Nanos> {
         let text = fs::read_to_string(self.proc.join("pressure").join(resource)).ok()?;
         parse::pressure(&text)

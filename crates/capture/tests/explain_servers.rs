@@ -1,11 +1,10 @@
-//! Plans as real servers give them. Their addresses come from the environment; `bin/test` starts
-//! them.
+//! Plans from real servers. Their addresses come from the environment; `bin/test` starts them.
 
 use capture::{ExplainLimits, Explained, SkipReason, explain};
 use mysql::prelude::Queryable;
 use recording::{Access, PlanStep, TextId};
 
-/// The same tables in both dialects; the names are this test's own, since the database is shared.
+/// Equal tables in both dialects; the names are the test's own, since the database is shared.
 const TABLES: [&str; 4] = [
     "CREATE TABLE explain_user (id INT PRIMARY KEY, name VARCHAR(50))",
     "CREATE TABLE explain_message (

@@ -1,4 +1,4 @@
-//! The hostile check: a handler whose parts are known shows each of them.
+//! The hostile check: a handler with known parts shows each part.
 //!
 //! The handler burns 3 ms of CPU by the thread's own clock, sleeps 7 ms, waits 5 ms in SQL, and
 //! waits
@@ -108,7 +108,7 @@ run ->(env) do
 end
 "#;
 
-/// One at a time: these measure time, and there may be but two cores.
+/// Lock for one test at a time: time is measured, and there may be but two cores.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Requests whose first few warm the caches and the connections.
@@ -159,9 +159,8 @@ struct Known {
     lock: f64,
     /// All three.
     waits: f64,
-    /// Thread CPU outside of the SQL call: 3 ms of work, and what it costs this host to put a
-    /// thread to sleep and
-    /// to wake it, which is 0.02 ms on one and 0.2 ms on another.
+    /// Thread CPU outside of the SQL call: 3 ms of work, and the host's cost of putting a thread to
+    /// sleep and waking one, 0.02 ms on some hosts and 0.2 ms on others.
     cpu: f64,
 }
 
@@ -186,8 +185,8 @@ impl Known {
     }
 }
 
-/// Median over the requests, in milliseconds: the machines that run this are shared, and a mean is
-/// at the mercy of one long pause of the host.
+/// Median over the requests, in milliseconds: test machines are shared, and one long pause of the
+/// host would distort a mean.
 fn median(handled: &[Handled], part: impl Fn(&Handled) -> u64) -> f64 {
     let mut all: Vec<u64> = handled.iter().map(part).collect();
     all.sort_unstable();

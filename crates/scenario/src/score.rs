@@ -16,7 +16,7 @@ pub struct PointsLine {
     pub rule: String,
     /// Requests, or units of the captured number.
     pub count: u64,
-    /// Points of the group.
+    /// Points given by the rule.
     pub points: f64,
 }
 

@@ -1,5 +1,6 @@
-//! `hakaru bench` beside its peers. The benchmark itself is `crates/bench/src/code.rs`; here the
-//! peers are had where the machine lacks them.
+//! Runs the benchmark of `hakaru bench` beside peers; the benchmark is in
+//! `crates/bench/src/code.rs`, and missing peers are installed here. The benchmark itself is
+//! `crates/bench/src/code.rs`; here the peers are had where the machine lacks them.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,9 +9,9 @@ use std::process::Command;
 use super::program;
 use crate::run::{Outcome, capture, cargo, find_program, is_program, run, target_folder};
 
-/// The release that is built.
+/// The release to build.
 const HYPERFINE: &str = "1.19.0";
-/// The flag that names benchmark_driver's folder, and the gem.
+/// The flag for benchmark_driver's folder, and the gem.
 const DRIVER: (&str, &str) = ("--driver", "benchmark_driver");
 
 pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {
@@ -32,7 +33,7 @@ pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {
     program::run_with("code", &arguments, &[("PATH", &path)])
 }
 
-/// The folder of hyperfine, built from its crate, once.
+/// Returns the folder of hyperfine, built from the crate, once.
 fn hyperfine(peers: &Path) -> Outcome<PathBuf> {
     let folder = peers.join("hyperfine");
     if !is_program(&folder.join("bin/hyperfine")) {
@@ -47,7 +48,7 @@ fn hyperfine(peers: &Path) -> Outcome<PathBuf> {
     Ok(folder.join("bin"))
 }
 
-/// The folder of the gem: the one that Ruby knows, or one that is fetched into the build folder.
+/// Returns the folder of the gem: known to Ruby, or fetched into the build folder.
 fn driver(peers: &Path) -> Outcome<String> {
     let gems = peers.join("gems");
     let known = || {

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::run::Outcome;
 
-/// A flag as typed, with its value and default where it has them, and what it does.
+/// A flag as typed, with value and default where present, and a description.
 pub(crate) type Flag = (&'static str, &'static str);
 
-/// Those of a benchmark that measures in steps.
+/// Flags of a benchmark measuring in steps.
 pub(crate) const STEPS: [Flag; 2] = [
     (
         "--for SECONDS",
@@ -152,7 +152,7 @@ pub(crate) const THREE_SERVERS: &[Flag] = &[
     ("--into FOLDER", "of the figures"),
 ];
 
-/// The page of one benchmark, where its arguments ask for it.
+/// Returns the help page of one benchmark, where requested in the arguments.
 ///
 /// # Errors
 /// A sentence when a flag is none of its own: a misspelt one would measure something else for an

@@ -14,7 +14,7 @@ mod whatif;
 
 use crate::run::Outcome;
 
-/// Name, what it measures, its flags, and the function that takes the arguments after the name.
+/// Name, description, flags, and the function for the arguments after the name.
 type Bench = (
     &'static str,
     &'static str,
@@ -22,7 +22,7 @@ type Bench = (
     fn(&[String]) -> Outcome<()>,
 );
 
-/// A new file adds its line here.
+/// All benchmarks; a new file adds a line here.
 const BENCHES: &[Bench] = &[
     (
         "advice",
@@ -144,7 +144,8 @@ mod tests {
     use super::*;
     use crate::run::root;
 
-    /// All that the benchmarks read by name: `value(arguments, "for", …)` and `list(…)`.
+    /// Collects every flag read by name in the benchmarks: `value(arguments, "for", …)` and
+    /// `list(…)`.
     fn read(folder: &Path, flags: &mut Vec<String>) {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();

@@ -1,4 +1,4 @@
-//! Real `hurl`, built from its crate into the build folder. What it links, libxml2 and OpenSSL, is
+//! Real `hurl`, built from the crate into the build folder. What it links, libxml2 and OpenSSL, is
 //! unpacked there from Debian's packages; nothing is installed.
 
 use std::fs;
@@ -11,7 +11,7 @@ use crate::setup::matrix;
 /// The version whose verdicts [`super::known`] knows.
 pub(super) const VERSION: &str = "8.0.1";
 const PACKAGES: [&str; 2] = ["libxml2-dev", "libssl-dev"];
-/// What the built program loads when it starts, beside the C library: bookworm's names.
+/// Libraries loaded by the built program at start, beside the C library: bookworm's names.
 const LIBRARIES: [&str; 7] = [
     "libxml2.so",
     "libicuuc.so",
@@ -22,7 +22,7 @@ const LIBRARIES: [&str; 7] = [
     "libz.so",
 ];
 
-/// Builds `hurl` unless it was; returns the program.
+/// Builds `hurl` unless built already; returns the program.
 pub(super) fn hurl() -> Outcome<PathBuf> {
     let folder = target_folder().join("tools/hurl");
     let program = folder.join(VERSION).join("bin/hurl");
@@ -66,8 +66,8 @@ pub(super) fn hurl() -> Outcome<PathBuf> {
     Ok(program)
 }
 
-/// Puts the libraries into a folder without the C library of their release, which must not be
-/// loaded beside the machine's own.
+/// Links the libraries into a folder without the release's C library, which must not be loaded
+/// beside the machine's own.
 fn link_libraries(root: &Path, folder: &Path) -> Outcome<()> {
     let failed = |error| format!("cannot fill {}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
@@ -90,7 +90,7 @@ fn link_libraries(root: &Path, folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// OpenSSL's headers lie in two folders, one of them of the machine's kind; a build takes one.
+/// Links OpenSSL's headers into one folder for a build: Debian has two, one per architecture.
 fn link_headers(root: &Path) -> Outcome<()> {
     let from = root.join("usr/include/x86_64-linux-gnu/openssl");
     for entry in fs::read_dir(&from).into_iter().flatten().flatten() {

@@ -1,5 +1,4 @@
-//! The differences that are wanted or borne; `docs/hurl.md` gives the reason of each under its
-//! title.
+//! Known differences, wanted or accepted; `docs/hurl.md` gives the reason of each by title.
 
 use super::Kind;
 use super::cases::Case;

@@ -23,7 +23,7 @@ const EXAMPLES: usize = 2;
 /// What is asked for on the command line.
 struct Options {
     seed: u64,
-    /// Only causes that hold this text.
+    /// Text in the causes to run; `None`: all.
     only: Option<String>,
     examples: usize,
 }
@@ -79,20 +79,20 @@ fn options(arguments: &[String]) -> Outcome<Options> {
     Ok(options)
 }
 
-/// Two verdicts that are not the same.
+/// Two unequal verdicts.
 struct Difference<'a> {
     case: &'a Case,
     kind: Kind,
     theirs: &'a Verdict,
     ours: &'a Verdict,
-    /// The row that covers it.
+    /// The row covering the difference.
     known: Option<&'static known::Known>,
 }
 
 /// The worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// A check that holds here fails in `hurl`.
+    /// A check holds in Hakaru and fails in `hurl`.
     Passes,
     /// Both pass and sent other requests.
     Sends,
@@ -202,7 +202,7 @@ fn show(one: &Difference<'_>) {
     }
 }
 
-/// A case with its answers in letters.
+/// Returns the text of a case with the responses readable instead of in hexadecimal digits.
 fn readable(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! Lots that a seed decides.
+//! Random choices from a seed.
 
 /// SplitMix64.
 pub(super) struct Random(u64);
@@ -25,7 +25,7 @@ impl Random {
         &items[self.below(items.len())]
     }
 
-    /// At most `count` of the items, in their order.
+    /// Returns at most `count` of the items, in order.
     pub(super) fn some<T>(&mut self, items: Vec<T>, count: usize) -> Vec<T> {
         let mut left = items.len();
         let mut wanted = count.min(left);

@@ -1,7 +1,7 @@
-//! The server that both programs ask. A path begins with who asks and the number of the case,
-//! `/h/12` or `/k/12`; below that, `/a/STATUS/HEADERS/BODY` answers just that (the last two in
-//! hexadecimal digits), `/tries/N` answers 404 to the first N - 1 requests of a case, and any other
-//! path answers 200 and what it got.
+//! The server for both programs. A path begins with who asks and the number of the case, `/h/12` or
+//! `/k/12`; below that, `/a/STATUS/HEADERS/BODY` answers just that (the last two in hexadecimal
+//! digits), `/tries/N` answers 404 to the first N - 1 requests of a case, and any other path
+//! answers 200 and what it got.
 //!
 //! What came is kept, in a form in which requests that mean the same are the same.
 
@@ -127,7 +127,7 @@ fn read(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<Request>> {
     }))
 }
 
-/// Headers that say nothing about the case.
+/// Headers without meaning for the case.
 const LEFT_OUT: [&str; 9] = [
     "host",
     "user-agent",

@@ -18,14 +18,14 @@ const BATCH: usize = 40;
 /// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// With the requests that the server saw.
+    /// All checks passed, with the requests observed by the server.
     Passed(Vec<String>),
     Failed(String),
     /// Before anything was sent.
     Refused(String),
 }
 
-/// Where the cases lie and who answers them.
+/// The folder of the cases and the server's address.
 pub(super) struct Place {
     pub(super) folder: PathBuf,
     pub(super) server: Server,
@@ -39,7 +39,7 @@ enum Who {
 }
 
 impl Who {
-    /// The begin of its paths.
+    /// Returns the first segment of the program's paths.
     fn letter(self) -> char {
         match self {
             Who::Hurl => 'h',
@@ -183,7 +183,7 @@ fn said(text: &str) -> String {
     lines.join(" ").replace("  ", " ")
 }
 
-/// Names of files in the JSON; where one is refused, its name stands behind `hakaru: `.
+/// Returns verdicts by the file names in the JSON; a refused file is named behind `hakaru: `.
 fn hakaru_verdicts(output: &Output, names: &[String]) -> Vec<Option<Verdict>> {
     if let Some(refused) = output.err.strip_prefix("hakaru: ") {
         let mut verdicts = vec![None; names.len()];

@@ -1,4 +1,4 @@
-//! What must hold of a load from a real cluster, and what came of it.
+//! Checks of a load from a real cluster, with results.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -30,7 +30,7 @@ pub(super) struct Bench<'a> {
 
 type Check = fn(&Bench<'_>) -> Outcome<String>;
 
-/// All checks by what they show. Each leaves nothing in the namespace.
+/// All checks, named by subject. Each leaves nothing in the namespace.
 pub(super) const ALL: [(&str, Check); 6] = [
     ("a load of all pods is one load", whole),
     ("manifests of --dry-run work by hand", by_hand),
@@ -142,7 +142,7 @@ fn interrupt(child: &Child) -> Outcome<()> {
     capture(Command::new("kill").args(["-INT", &child.id().to_string()])).map(drop)
 }
 
-/// All pods, one report: counts are exact, percentiles are those of HdrHistogram's own sum.
+/// Checks one report of all pods: exact counts, and the percentiles of HdrHistogram's own sum.
 fn whole(bench: &Bench<'_>) -> Outcome<String> {
     let due = u64::from(bench.pods * bench.rate * bench.seconds);
     let before = bench.cluster.served()?;
@@ -204,7 +204,7 @@ fn same_sum(sum: &str, requests: u64, figure: &dyn Fn(&[&str]) -> Outcome<f64>) 
     Ok(())
 }
 
-/// Returns the standard output of a program that ended with the expected code.
+/// Returns the standard output of a program ended with the expected code.
 fn told(output: &Output, code: i32) -> Outcome<String> {
     match output.status.code() == Some(code) {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -217,7 +217,7 @@ fn told(output: &Output, code: i32) -> Outcome<String> {
     }
 }
 
-/// The manifests are applied, and the commands in their head are what a person types.
+/// Applies the manifests, and runs the commands in the head as typed by a person.
 fn by_hand(bench: &Bench<'_>) -> Outcome<String> {
     let dry = bench.load(bench.seconds).arg("--dry-run").output();
     let yaml = told(
@@ -287,7 +287,7 @@ fn deleted(bench: &Bench<'_>) -> Outcome<String> {
     lost(running, &pod)
 }
 
-/// The run fails, and says which pod was lost and what is known of it.
+/// Checks the run's failure: the message names the lost pod and the known facts.
 fn lost(running: Running, pod: &str) -> Outcome<String> {
     let (code, said) = running.end()?;
     let said = said.trim().replace('\n', "; ");
@@ -349,7 +349,7 @@ fn interrupted(bench: &Bench<'_>) -> Outcome<String> {
     }
 }
 
-/// What the account of the pods may do, and what it may not.
+/// Checks the rights of the pods' account, granted and denied.
 fn rights(bench: &Bench<'_>, name: &str) -> Outcome<String> {
     let account = format!("system:serviceaccount:{NAMESPACE}:{name}");
     let own = format!("configmaps/{name}");

@@ -1,4 +1,4 @@
-//! A cluster of this machine: built from Go modules, started on loopback, ended with us.
+//! A cluster on the local machine: built from Go modules, started on loopback, ended with the task.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +12,7 @@ use crate::run::{Outcome, capture, find_program, root, run, target_folder};
 
 /// The namespace of all loads.
 pub(super) const NAMESPACE: &str = "perf";
-/// A user who may do no more than a load from Kubernetes needs, and that user's namespace.
+/// A user with only the rights needed by a load from Kubernetes, and the user's namespace.
 const USER: &str = include_str!("../../kubernetes/user.yaml");
 
 /// A running cluster, ended by a drop.
@@ -79,7 +79,7 @@ pub(super) fn image(hakaru: &Path) -> Outcome<PathBuf> {
 }
 
 impl Cluster {
-    /// Starts a cluster with pods that have the programs of `image`, and makes the user.
+    /// Starts a cluster with pods holding the programs of `image`, and makes the user.
     pub(super) fn start(nodes: u32, image: &Path) -> Outcome<Cluster> {
         let mut command = Command::new(program());
         command

@@ -1,7 +1,7 @@
 //! Single figures of texts in a known form: the JSON of `hakaru load`, and lines of a word and a
 //! number.
 
-/// The number behind the last of these words, each looked for behind the one before.
+/// Returns the number behind the last word, each word searched behind the one before.
 pub(super) fn number(text: &str, words: &[&str]) -> Option<f64> {
     let mut rest = text;
     for word in words {

@@ -23,7 +23,7 @@ struct Options {
     nodes: u32,
     /// A program built before.
     program: Option<PathBuf>,
-    /// Only checks whose name holds this text.
+    /// Text in the names of the checks to run.
     only: String,
     /// Run in the cluster instead of the checks.
     command: Vec<String>,

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::run::{Outcome, capture, cargo, root, run, target_folder};
 use crate::setup::compiler::{Compiler, MACHINES, Machine};
 
-/// A program that was built.
+/// A built program.
 #[derive(Clone, Debug)]
 pub(super) struct Built {
     pub(super) machine: Machine,
@@ -18,7 +18,7 @@ pub(super) struct Built {
     pub(super) compiler: Compiler,
 }
 
-/// The machine that this runs on.
+/// Returns the local machine.
 pub(super) fn this_machine() -> Outcome<Machine> {
     MACHINES
         .into_iter()

@@ -1,4 +1,4 @@
-//! What a release must do before people get it:
+//! Checks of a release before publication:
 //!
 //! 1. Neither the program nor the agent inside it needs a newer glibc than [`GLIBC_MAX`]; both are for the same machine.
 //! 2. The checksums' files are whole: the archive is unpacked and its program is the one that runs.
@@ -39,7 +39,7 @@ pub(super) fn check(built: &Built, made: &Made) -> Outcome<()> {
     Ok(())
 }
 
-/// Writes the agent that the program holds into a file.
+/// Extracts the agent from the program into a file.
 fn agent(program: &Path, folder: &Path) -> Outcome<PathBuf> {
     let bytes =
         fs::read(program).map_err(|error| format!("cannot read {}: {error}", program.display()))?;

@@ -1,6 +1,6 @@
 //! A Debian package: an `ar` archive of two compressed archives. Pure.
 
-/// The package's `control`: names, numbers and the C library it needs.
+/// Returns the package's `control`: names, numbers and the required C library.
 pub(super) fn control(version: &str, machine: &str, size_kb: u64) -> String {
     let (major, minor) = super::elf::GLIBC_MAX;
     format!(
@@ -11,7 +11,7 @@ pub(super) fn control(version: &str, machine: &str, size_kb: u64) -> String {
     )
 }
 
-/// Writes the package from its parts; `time_s` is seconds since 1970.
+/// Returns the package made of both parts; `time_s` is seconds since 1970.
 pub(super) fn archive(time_s: &str, control: &[u8], data: &[u8]) -> Vec<u8> {
     let mut all = b"!<arch>\n".to_vec();
     let members = [

@@ -1,6 +1,6 @@
-//! What an ELF file says of itself, as far as a release must know it. Pure.
+//! Reads an ELF file as far as needed for a release. Pure.
 
-/// The oldest C library that what is released may need: Debian 11's and Ubuntu 20.04's.
+/// Newest C library allowed as a requirement of the release: Debian 11's and Ubuntu 20.04's.
 pub(super) const GLIBC_MAX: (u32, u32) = (2, 31);
 
 /// Returns the highest version of glibc's symbols in what `objdump -p` prints.
@@ -14,7 +14,7 @@ pub(super) fn glibc(headers: &str) -> Option<(u32, u32)> {
     headers.lines().filter_map(version).max()
 }
 
-/// Returns what the program holds of a shared object: from its first byte to the program's end.
+/// Returns the shared object inside the program: from the object's first byte to the program's end.
 pub(super) fn shared_object_inside(program: &[u8]) -> Option<&[u8]> {
     const MAGIC: &[u8] = b"\x7fELF\x02\x01\x01";
     const SHARED: [u8; 2] = [3, 0];

@@ -29,9 +29,9 @@ const USAGE: &str = "release takes: [--target x86_64-unknown-linux-gnu|aarch64-u
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Options {
     machines: Vec<Machine>,
-    /// Build without optimisation, to try this task itself.
+    /// Build without optimisation, for trying the task.
     debug: bool,
-    /// Demand that what was made works.
+    /// Check the built files.
     check: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Lays out what was built and packs it: the archive, the Debian package, the list of parts.
+//! Lays out the built files and packs the archive, the Debian package, and the list of parts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,13 +25,13 @@ impl Made {
     }
 }
 
-/// An image that holds the program and nothing else: another image copies it from there.
+/// An image with the program and nothing else, for copying into another image.
 const DOCKERFILE: &str = "# The program alone, for the Dockerfile of an application:\n\
     #     COPY --from=hakaru /hakaru /usr/local/bin/hakaru\n\
     # It needs the C library of the image it is copied into: glibc 2.31 or later.\n\
     FROM scratch\nCOPY hakaru /hakaru\n";
 
-/// Completion scripts: the shell, and where it looks for them.
+/// Completion scripts: the shell, and the path searched by the shell.
 const COMPLETIONS: [(&str, &str, &str); 3] = [
     (
         "bash",
@@ -132,7 +132,7 @@ fn lay_out_debian(tree: &Path, debian: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// A program able to run here and print its flags: the built one, or one of this machine.
+/// Returns a program able to run here and print flags: the built one, or the local machine's.
 fn teller(built: &Built) -> Outcome<PathBuf> {
     if built.machine == this_machine()? {
         return Ok(built.program.clone());
@@ -141,7 +141,7 @@ fn teller(built: &Built) -> Outcome<PathBuf> {
     Ok(target_folder().join("debug/hakaru"))
 }
 
-/// Packs one name of a folder, the same for the same files, whoever packs them and when.
+/// Packs one name of a folder, reproducibly: equal files give an equal archive.
 fn tar(folder: &Path, name: &str, file: &Path, time_s: &str) -> Outcome<()> {
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"]);

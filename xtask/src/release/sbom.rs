@@ -14,7 +14,7 @@ pub(super) struct Package {
     pub(super) version: String,
     licence: String,
     source: String,
-    /// One of this repository's own.
+    /// Whether the part belongs to the repository.
     own: bool,
 }
 
@@ -25,10 +25,10 @@ pub(super) struct Parts {
     needs: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Packages of npm inside the HTML page; the others of `web/package.json` only build it.
+/// Packages of npm inside the HTML page; the other ones of `web/package.json` only build the page.
 const OF_THE_PAGE: [&str; 2] = ["svelte", "uplot"];
 
-/// What the program and the agent in it are made of, for a machine.
+/// Returns the parts of the program and the agent inside, for a machine.
 pub(super) fn parts(target: &str) -> Outcome<Parts> {
     let mut parts = Parts::default();
     for package in ["hakaru", "hakaru-agent"] {
@@ -95,7 +95,7 @@ impl Parts {
         )
     }
 
-    /// Returns the names of packages and the licences' texts that their authors ship.
+    /// Returns the names of packages and the texts of the licences shipped by the authors.
     pub(super) fn licences(&self) -> Outcome<String> {
         let sources = sources()?;
         let mut text = "Hakaru holds these packages of others. Their licences follow.\n".to_owned();
@@ -222,7 +222,7 @@ fn licence_files(package: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Both lists of what a program for this machine holds: CycloneDX and licences.
+/// Returns both lists of parts for a machine: CycloneDX and licences.
 pub(super) fn write(target: &str) -> Outcome<(String, String)> {
     let read = |name: &str| {
         let file = root().join(name);

@@ -13,7 +13,7 @@ use super::place;
 use crate::run::{Outcome, capture, find_program, write};
 use crate::setup::{self, matrix};
 
-/// A Ruby that was built here.
+/// A Ruby built here.
 #[derive(Clone, Debug)]
 pub(super) struct Built {
     pub(super) version: String,
@@ -27,16 +27,16 @@ pub(super) struct Built {
 #[derive(Clone, Debug)]
 pub(super) struct Puma {
     pub(super) version: String,
-    /// The script that runs Ruby with this Puma's libraries.
+    /// The script running Ruby with the libraries of a Puma.
     pub(super) ruby: PathBuf,
     pub(super) program: PathBuf,
 }
 
-/// Flags of configure and of make that bring both compilers and leave out what no row needs.
+/// Flags of configure and of make for both compilers, without the parts needed in no row.
 const CONFIGURE: &str = "--disable-install-doc --enable-shared --enable-yjit --enable-zjit";
 
-/// Debian's autoconf runs from the folder in which it was unpacked when these are set. `@TOOLS@`
-/// is that folder.
+/// Build recipe; Debian's autoconf runs from the folder unpacked to, given the variables set at the
+/// start. `@TOOLS@` is that folder.
 const RECIPE: &str = r#"set -e
 tools='@TOOLS@'
 export PATH="$tools/usr/bin:$PATH" LD_LIBRARY_PATH="$tools/usr/lib/@ARCH@-linux-gnu"
@@ -83,7 +83,7 @@ impl Archive {
         self.version.starts_with(|c: char| c.is_ascii_digit())
     }
 
-    /// Unpacks it, unless it was; returns the folder.
+    /// Unpacks the source unless unpacked already; returns the folder.
     fn unpack(&self, name: &str) -> Outcome<PathBuf> {
         let folder = place().join("src").join(format!("{name}{}", self.version));
         if folder.join(".whole").exists() {
@@ -162,7 +162,7 @@ fn build(archive: &Archive, archives: &Path) -> Outcome<Built> {
 }
 
 impl Built {
-    /// Whether Ruby has the compiler of that flag; it has the interpreter always.
+    /// Returns whether Ruby has the compiler of the flag; the interpreter is always there.
     pub(super) fn knows(&self, flag: &str) -> bool {
         flag.is_empty() || self.jits.contains(&flag)
     }
@@ -223,7 +223,7 @@ impl Extensions {
     }
 }
 
-/// Builds one extension for this Ruby; returns the folder that holds it as `require` wants it.
+/// Builds one extension for the Ruby; returns the folder for `require`.
 fn compile(ruby: &Path, source: &Path, inside: &str, version: &str) -> Outcome<PathBuf> {
     let out = source.join(format!("for-{version}"));
     if out.join(".whole").exists() {

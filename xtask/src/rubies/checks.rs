@@ -9,7 +9,7 @@ use super::rows::Row;
 use crate::run::{Outcome, cargo, target_folder};
 use crate::tally::result;
 
-/// One kind of check: its name in the table, and the tests that it consists of.
+/// One kind of check: the name in the table, and the tests.
 struct Check {
     column: usize,
     package: &'static str,
@@ -104,12 +104,12 @@ const CHECKS: [Check; 8] = [
 pub(super) struct Cell {
     pub(super) passed: u64,
     pub(super) failed: u64,
-    /// Largest deviation of a figure from what is known, as a share of that.
+    /// Largest relative deviation of a figure from the known value.
     pub(super) deviation: Option<f64>,
-    /// Tests that could not tell for want of a core to themselves; what they measured before they
-    /// gave up is in `deviation`.
+    /// Undecided tests, without a core to themselves; measurements made before giving up are in
+    /// `deviation`.
     pub(super) undecided: u64,
-    /// How often the tests were run until they held.
+    /// Number of runs until the tests held.
     pub(super) tries: u32,
 }
 
@@ -117,11 +117,11 @@ pub(super) struct Cell {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RowResult {
     pub(super) cells: [Cell; COLUMNS.len()],
-    /// CPU that the agent adds to a request, microseconds: median, and the ends of its interval.
+    /// CPU added to a request by the agent, microseconds: median, and the ends of the interval.
     pub(super) cost_us: Option<[f64; 3]>,
 }
 
-/// Most that the agent may add to a request, microseconds of CPU.
+/// Greatest allowed cost of the agent per request, microseconds of CPU.
 const COST_US_MAX: f64 = 2.0;
 
 impl RowResult {
@@ -132,7 +132,7 @@ impl RowResult {
     }
 }
 
-/// Runs all checks that the row's Ruby can be asked for; output of those that fail goes to stderr.
+/// Runs all checks supported by the row's Ruby; output of failed ones goes to stderr.
 pub(super) fn run(
     row: &Row,
     boots: u32,
@@ -219,7 +219,7 @@ fn both(command: &mut Command) -> Outcome<String> {
     Ok(text(&output.stdout) + &text(&output.stderr))
 }
 
-/// What a test says that measures waits against nominal figures and finds the machine busy.
+/// Message of a test measuring waits against nominal figures on a busy machine.
 const BUSY: &str = "this host gave no core to itself";
 
 fn read(output: &str) -> Cell {

@@ -27,11 +27,11 @@ const PAGE: &str = "docs/agent.md";
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     archives: Option<PathBuf>,
-    /// Rows whose names hold this.
+    /// Text in the names of the rows to run.
     only: String,
     /// Put the table into the page.
     write: bool,
-    /// Of the benchmark of the agent's cost; more of them make its interval narrower.
+    /// Boots in the benchmark of the agent's cost; more make the interval narrower.
     boots: u32,
 }
 

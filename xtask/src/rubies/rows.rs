@@ -1,4 +1,4 @@
-//! Which Rubies, Pumas and modes there are, and the programs of each as tests find them in `PATH`.
+//! The tested Rubies, Pumas and modes, and the programs of each as found by tests in `PATH`.
 
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ pub(super) struct Row {
     pub(super) has_events: bool,
     /// Whether the driver with which the parts of a handler are tested was to be had.
     pub(super) has_mysql2: bool,
-    /// The script that sets the libraries and runs Ruby, and Puma's program.
+    /// The script setting the libraries and running Ruby.
     ruby_program: PathBuf,
     puma_program: PathBuf,
 }
@@ -71,7 +71,7 @@ impl Row {
         format!("{} × {} {}", self.ruby, self.puma, self.mode.name)
     }
 
-    /// Writes `ruby` and `puma` of this row into a folder and returns it.
+    /// Writes `ruby` and `puma` of the row into a folder and returns the folder.
     pub(super) fn write_programs(&self) -> Outcome<PathBuf> {
         let name: String = self
             .name()
@@ -104,7 +104,7 @@ fn puma_script(ruby: &Path, puma: &Path, mode: &Mode) -> String {
     )
 }
 
-/// Returns all rows that can be run, and names what cannot be had.
+/// Returns all runnable rows, and the names of missing ones.
 pub(super) fn all(archives: Option<&Path>) -> Outcome<(Vec<Row>, Vec<String>)> {
     let (mut rows, mut missing) = (
         Vec::new(),

@@ -6,7 +6,7 @@ use super::checks::{COLUMNS, Cell, RowResult};
 use super::rows::Row;
 use crate::run::{Outcome, capture};
 
-/// The day as the table names it.
+/// Returns the day as written in the table.
 pub(super) fn today() -> Outcome<String> {
     capture(Command::new("date").args(["-u", "+%F"])).map(|text| text.trim().to_owned())
 }
@@ -45,7 +45,7 @@ fn show(cell: &Cell) -> String {
     }
 }
 
-/// The table with its heading, and what could not be had.
+/// Returns the table with heading, and the missing rows.
 pub(super) fn whole(rows: &[(&Row, RowResult)], missing: &[String], day: &str) -> String {
     let mut text = format!(
         "Run on {day} by `cargo xtask rubies`.\n\n| Ruby | Puma | mode | {} | cost, µs a request |\n|{}\n",

@@ -68,7 +68,7 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// Makes cargo compile C code and link with these programs for a machine.
+    /// Makes cargo compile C code and link with the given programs for a machine.
     pub(crate) fn name_in(&self, cargo: &mut Command, machine: Machine) {
         let name = machine.target.replace('-', "_");
         let linker = format!("CARGO_TARGET_{}_LINKER", name.to_uppercase());

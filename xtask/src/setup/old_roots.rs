@@ -60,8 +60,8 @@ pub(crate) fn of(machine: Machine) -> Outcome<Vec<OldRoot>> {
         .collect()
 }
 
-/// Returns the command under which this machine runs programs of a foreign one outside of a root,
-/// with the oldest Debian's C library. Unpacks the Debian unless there.
+/// Returns the command for running programs of a foreign machine outside of a root, with the oldest
+/// Debian's C library. Unpacks the Debian unless there.
 pub(crate) fn emulator(machine: Machine) -> Outcome<String> {
     let root = base(SUITES[0], machine)?;
     let qemu = root.join(QEMU);

@@ -1,5 +1,4 @@
-//! A made repository, one commit of which makes a loop take more turns, and whether `hakaru bench
-//! --git` finds it.
+//! Checks whether `hakaru bench --git` finds the slow commit of a generated repository.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -17,23 +16,24 @@ use crate::steps::Steps;
 
 /// Turns of the loop before the planted commit.
 const TURNS: f64 = 5_000.0;
-/// A search that takes longer has failed.
+/// Time limit of a search, seconds.
 const LIMIT_S: u32 = 600;
-/// What a search takes by simulation, with its ends looked at once.
+/// Usual duration of a search by simulation, with both ends measured once, seconds.
 const USUAL_S: f64 = 300.0;
-/// How the line begins that names a commit.
+/// Start of the output line naming a commit.
 const FOUND: &str = "the first commit that differs: ";
 
 /// What is asked for on the command line.
 struct Asked {
     commits: usize,
     percent: f64,
-    /// Of one step of the search, as the program takes it; empty for its own.
+    /// Budget of one step of the search, as typed; empty for the default.
     budget: String,
 }
 
-/// `--bisects 5` repositories of `--bisect-commits 64`, with `--bisect-percent 3` planted in one of
-/// them, each searched with `--bisect-budget` a step; whether each is found within ten minutes.
+/// Searches `--bisects 5` repositories of `--bisect-commits 64`, each with `--bisect-percent 3`
+/// planted in one commit, with `--bisect-budget` a step; passes when each commit is found within
+/// ten minutes.
 pub(super) fn run(steps: &mut Steps, arguments: &[String]) -> Result<Part, Box<dyn Error>> {
     let count: u64 = value(arguments, "bisects", 5)?;
     let asked = Asked {
@@ -86,7 +86,7 @@ fn line(seed: u64, seen: &Value) -> String {
     )
 }
 
-/// Makes a repository and searches it.
+/// Makes a repository and searches there.
 fn one(folder: &Path, seed: u64, asked: &Asked) -> Result<Value, Box<dyn Error>> {
     let repository = folder.join("repository");
     if repository.exists() {
@@ -110,7 +110,7 @@ fn one(folder: &Path, seed: u64, asked: &Asked) -> Result<Value, Box<dyn Error>>
     }))
 }
 
-/// Number of the commit that is named: its subject is `change NUMBER`.
+/// Returns the number of the named commit: the subject is `change NUMBER`.
 fn found(printed: &str) -> Option<usize> {
     let line = printed.lines().find_map(|line| line.strip_prefix(FOUND))?;
     let (_, rest) = line.split_once("change ")?;
@@ -184,7 +184,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Ends it as Ctrl-C does when the time is up, so that its worktrees go.
+/// Runs a search; when the time is up, ends the search like Ctrl-C, so the worktrees are removed.
 fn search(repository: &Path, seed: u64, asked: &Asked) -> Result<Output, Box<dyn Error>> {
     let mut command = Command::new("timeout");
     command

@@ -24,7 +24,7 @@ const TOOLS: [&str; 2] = ["hakaru", "hyperfine"];
 /// An interval of the ratio of a pair, B over A.
 type Interval = (f64, f64);
 
-/// A pair of that number and what each tool says of it.
+/// Number of a pair and the interval of each tool.
 type Told = (u32, [Interval; 2]);
 
 /// `--commands N` pairs, each for about `--command-budget` seconds a tool. Asked: the intervals of
@@ -67,7 +67,7 @@ pub(super) fn run(steps: &mut Steps, arguments: &[String]) -> Result<Part, Box<d
     })
 }
 
-/// What the pairs show together, and whether that is what is asked.
+/// Returns whether the pairs meet the demands, with a summary.
 fn summary(pairs: &[Told]) -> (bool, String) {
     let equal: Vec<[Interval; 2]> = pairs
         .iter()
@@ -111,7 +111,7 @@ fn overlap(a: Interval, b: Interval) -> bool {
     a.0 <= b.1 && b.0 <= a.1
 }
 
-/// The pair of that number; of those that differ the last differs most.
+/// Measures the pair of the given number; among unequal pairs the last differs most.
 fn both(number: u32, count: u32, budget_s: u32) -> Result<Value, Box<dyn Error>> {
     let more = match is_equal(number) {
         true => TURNS,
@@ -128,7 +128,7 @@ fn both(number: u32, count: u32, budget_s: u32) -> Result<Value, Box<dyn Error>>
     Ok(json!({"hakaru": ours, "hyperfine": hyperfine([&a, &b], seconds)?}))
 }
 
-/// Runs hyperfine for about that time: three runs show how many fit.
+/// Runs hyperfine for about the given time: three runs show how many fit.
 fn hyperfine(commands: [&str; 2], seconds: f64) -> Result<Value, Box<dyn Error>> {
     let folder = std::env::temp_dir();
     let file = folder.join(format!("hyperfine-{}.json", std::process::id()));
@@ -175,8 +175,8 @@ fn runs(file: &Path, commands: [&str; 2], count: u32) -> Result<Vec<Side>, Box<d
         .collect()
 }
 
-/// Its ratio of means with the 95 % interval that its own deviations give (delta method on the
-/// logarithm).
+/// Returns the ratio of means with the 95 % interval from hyperfine's deviations (delta method on
+/// the logarithm).
 fn ratio(sides: &[Side], seconds: f64) -> Value {
     let [a, b] = sides else {
         return Value::Null;

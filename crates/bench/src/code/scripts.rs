@@ -1,4 +1,4 @@
-//! Ruby code that is equal, or takes 2 % more turns of its loop.
+//! Ruby scripts: equal ones, and ones with 2 % more turns of the loop.
 
 mod driver;
 
@@ -18,21 +18,21 @@ use crate::steps::Steps;
 /// thousandth of them.
 const TURNS: u32 = 5_000;
 const TURNS_PLANTED: u32 = 5_100;
-/// Share of benches of equals that may claim a difference, and of planted ones that have to find
-/// it.
+/// Greatest share of false claims among equal benches, and least share of planted differences
+/// found.
 const CLAIMED_MAX: f64 = 0.05;
 const FOUND_MIN: f64 = 0.9;
 const HAKARU: &str = "hakaru";
 /// Where Debian's package has the library.
 const IPS: &str = "/usr/lib/ruby/vendor_ruby";
 
-/// A bench of two pieces of code with so many turns, of that many seconds; the value as [`pair`]
-/// returns it.
+/// A bench of two pieces of code, given the turns of both and the seconds; returns a value like
+/// [`pair`].
 type Bench = Box<dyn Fn(&Path, [u32; 2], u32) -> Result<Value, Box<dyn Error>>>;
-/// A tool's name and what it claims, bench by bench.
+/// A tool's name and the claims, bench by bench.
 type Claims = (String, Vec<String>);
 
-/// A tool that compares two pieces of code.
+/// A tool comparing two pieces of code.
 struct Tool {
     name: &'static str,
     bench: Bench,
@@ -144,7 +144,7 @@ fn tools(arguments: &[String]) -> Result<Vec<Tool>, Box<dyn Error>> {
     Ok(tools)
 }
 
-/// Writes the pair as a file that Hakaru and benchmark_driver read.
+/// Writes the pair as a file for Hakaru and benchmark_driver.
 fn file(folder: &Path, [a, b]: [u32; 2]) -> Result<String, Box<dyn Error>> {
     let file = folder.join("pair.yml");
     let text = format!("benchmark:\n  a: {:?}\n  b: {:?}\n", code(a), code(b));
@@ -162,8 +162,8 @@ fn by_hakaru(folder: &Path, turns: [u32; 2], budget_s: u32) -> Result<Value, Box
     pair(&hakaru_bench(&[&file, "--budget", &budget])?, "b")
 }
 
-/// The claim is the library's own: `compare!` calls a pair the same where the intervals of its mean
-/// ± deviation overlap.
+/// Runs benchmark-ips; the claim is the library's own: `compare!` calls a pair the same where the
+/// intervals of mean ± deviation overlap.
 fn by_ips(
     lib: &Path,
     folder: &Path,
@@ -200,8 +200,7 @@ fn by_ips(
     })
 }
 
-/// Reads what `compare!` prints: the faster first, and of the other how much slower, or that it is
-/// not.
+/// Reads the output of `compare!`: the faster first, and for the other the slowdown, or equality.
 fn told_by_ips(printed: &str, budget_s: u32) -> Option<Value> {
     let means = printed
         .lines()

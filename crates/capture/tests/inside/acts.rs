@@ -1,4 +1,4 @@
-//! Activities of a request besides calls, as the agent records them in a real Puma.
+//! Activities of a request besides calls, as recorded by the agent in a real Puma.
 
 use crate::support::Puma;
 use recording::{Act, ActKind, Handled};
@@ -248,8 +248,8 @@ run ->(_env) do
 end
 "##;
 
-/// Models of both mappers, one of which is loaded by the request that needs it; an association to a
-/// class that nobody loaded.
+/// Models of both mappers, one loaded by the first request needing the class; an association to a
+/// class never loaded.
 #[test]
 fn loaded_models_are_told_with_their_associations() {
     let mut puma = Puma::start(&["-t", "1:1"], MODELS);

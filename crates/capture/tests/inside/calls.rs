@@ -1,4 +1,4 @@
-//! SQL, outgoing HTTP and stores as the agent sees them through the real drivers.
+//! SQL, outgoing HTTP and stores, as recorded by the agent through the real drivers.
 
 use crate::support::{Puma, free_port};
 use recording::{Handled, TextId};
@@ -100,8 +100,8 @@ end
     );
 }
 
-/// What ActiveRecord's adapters do: 7.2 asks a prepared statement for its rows, 8 steps where there
-/// are none.
+/// Statements as in ActiveRecord's adapters: 7.2 asks a prepared statement for the rows, 8 steps
+/// through a statement without rows.
 #[test]
 fn prepared_sqlite_statements_are_recorded_once_however_their_rows_are_fetched() {
     let app = r##"
@@ -282,7 +282,7 @@ end
     );
 }
 
-/// A gem that chains a driver's method after the first request captures ours as "the original".
+/// A gem chaining a driver's method after the first request captures the agent's as "the original".
 #[test]
 fn a_method_chained_by_another_gem_does_not_go_round_in_circles() {
     let app = r##"

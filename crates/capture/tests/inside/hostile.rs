@@ -6,7 +6,7 @@ mod places;
 
 use crate::support::Puma;
 
-/// Asks for each path in turn, expects that body, and waits until the agent has recorded all
+/// Requests each path in turn, expects the body, and waits until the agent has recorded all
 /// requests.
 fn answers(puma: &mut Puma, expected: &[(&str, &str)]) {
     let mut client = puma.connect();

@@ -13,7 +13,7 @@ run ->(_env) do
 end
 "##;
 
-/// The process that answers, and its threads.
+/// Returns the process of the response, and the thread count.
 fn served(puma: &Puma, id: u64) -> (u32, u32) {
     let (status, body) = puma.connect().get("/", id).expect("an answer");
     assert_eq!(status, 200);
@@ -44,8 +44,8 @@ fn check(flags: &[&str]) {
     }
 }
 
-/// With one thread: a connection that had its share is ended when another one waits, though it has
-/// requests all the time.
+/// Checks with one thread: a connection with a used-up share is ended when another one waits, even
+/// under constant requests.
 fn makes_room(puma: &Puma) {
     // Far more than the ten that are its share, so that the other one has come meanwhile.
     const REQUESTS_MAX: usize = 2_000;

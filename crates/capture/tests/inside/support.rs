@@ -1,4 +1,4 @@
-//! A real Puma with the agent inside, and a client that numbers its requests.
+//! A real Puma with the agent inside, and a client numbering the requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use capture::{Rings, unpack_agent};
 use recording::Handled;
 
-/// No test waits longer than that for anything.
+/// Longest wait of a test.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 pub struct Puma {
@@ -199,7 +199,8 @@ impl Client {
         }
     }
 
-    /// One request with that number; answers status and body, `None` when the connection ended.
+    /// Sends one request with the given number; returns status and body, `None` for an ended
+    /// connection.
     pub fn get(&mut self, path: &str, id: u64) -> Option<(u16, String)> {
         // Puma ends a connection after some requests when others wait for a thread.
         if std::mem::take(&mut self.closing) {

@@ -1,4 +1,4 @@
-//! `hakaru bench`: is this Ruby, this code or this command faster, and how sure is that?
+//! `hakaru bench`: is the Ruby, the code or the command faster, and how sure is the answer?
 
 mod bisect;
 mod driver;
@@ -41,7 +41,7 @@ const CURVE: Duration = Duration::from_secs(1);
 /// Without a timeout: scripts of Ruby's own benchmark folder take up to a minute.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// A group that was measured.
+/// A measured group.
 struct Done {
     group: Group,
     bench: Bench,
@@ -50,7 +50,7 @@ struct Done {
 }
 
 impl Done {
-    /// Name of a cell: its job's, and its contender's where there are several.
+    /// Name of a cell: the job's, with the contender's among several.
     fn name(&self, measured: &Measured) -> String {
         let job = self.group.jobs[measured.cell.job]
             .name
@@ -163,7 +163,7 @@ impl Default for Effort {
     }
 }
 
-/// The time that so many cells may take.
+/// Returns the time budget for the given number of cells.
 fn plan(args: &BenchArgs, cells: u32) -> Result<Duration, Failure> {
     match (args.how.budget, args.run_duration) {
         (Some(budget), _) => Ok(budget),
@@ -321,7 +321,7 @@ fn show(args: &BenchArgs, form: Option<Form>, done: &Done) -> Result<(), Failure
     export(args, &view)
 }
 
-/// Files that hyperfine's scripts read.
+/// Writes the files read by hyperfine's scripts.
 fn export(args: &BenchArgs, view: &BenchView) -> Result<(), Failure> {
     let exports = [
         (

@@ -94,7 +94,7 @@ fn scenario(args: &CheckArgs) -> Result<Scenario, Failure> {
     Scenario::read_files(&spec).map_err(Failure::usage)
 }
 
-/// A typed flow; what the config file says of it counts as well.
+/// Returns a typed flow, completed from the config file.
 fn known(file: &Path, flows: &[FlowSpec], folder: &Path) -> FlowSpec {
     let same = |flow: &&FlowSpec| {
         let known = flow.file.as_ref().map(|known| folder.join(known));
@@ -106,7 +106,7 @@ fn known(file: &Path, flows: &[FlowSpec], folder: &Path) -> FlowSpec {
     }
 }
 
-/// Makes a flow one that is run once: to try it is to see what it says, not to wait.
+/// Makes a flow run once and without waiting, for a trial.
 fn tried(flow: &mut FlowSpec, feed: Option<PathBuf>) {
     flow.weight = 1;
     flow.think = None;
@@ -119,7 +119,7 @@ fn tried(flow: &mut FlowSpec, feed: Option<PathBuf>) {
     }
 }
 
-/// How many are a failure: not those that were tried again.
+/// Returns the number of failures, retried ones excluded.
 fn failed(all: &[Checked]) -> usize {
     all.iter()
         .filter(|checked| checked.outcome != Outcome::Ok && !checked.is_tried_again)

@@ -1,4 +1,4 @@
-//! Cookies that are set once or twice, and what is sent back.
+//! Cookies set once or twice, and the cookies sent back.
 
 use super::{Case, answer};
 use crate::hurl_parity::random::Random;

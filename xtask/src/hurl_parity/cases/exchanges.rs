@@ -227,7 +227,7 @@ const TEMPLATES: [&str; 18] = [
     "{{abc unknown}}",
 ];
 
-/// What may stand where a status and its demands do, of an answer `200` with `X: 1` and `text`.
+/// Demands in place of the status line and below, for a response `200` with `X: 1` and `text`.
 const DEMANDS: [&str; 36] = [
     "HTTP 200",
     "HTTP 201",

@@ -31,12 +31,12 @@ pub(super) const FILES: [(&str, &str); 3] = [
     ),
 ];
 
-/// A flow, and what it tries.
+/// A flow, and the feature under test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Case {
-    /// What is varied, such as `filter nth 9`: differences are counted by it.
+    /// The varied feature, such as `filter nth 9`: differences are counted by cause.
     pub(super) cause: String,
-    /// The flow; [`BASE`] stands for the begin of its URLs.
+    /// The flow; [`BASE`] stands for the start of URLs.
     pub(super) text: String,
 }
 
@@ -64,13 +64,13 @@ pub(super) fn all(seed: u64) -> Vec<Case> {
     cases
 }
 
-/// A URL that gives this answer. Headers are lines.
+/// Returns a URL serving the given response. Headers are lines.
 fn answer(status: u16, headers: &str, body: &str) -> String {
     let (headers, body) = (hex(headers.as_bytes()), hex(body.as_bytes()));
     format!("{BASE}/a/{status}/{headers}/{body}")
 }
 
-/// A URL that answers with JSON.
+/// Returns a URL serving JSON.
 fn json(body: &str) -> String {
     answer(200, "Content-Type: application/json", body)
 }

@@ -51,7 +51,7 @@ const QUERIES: [&str; 26] = [
     "redirects",
     "jsonpath \"$.date\" toDate \"%+\"",
 ];
-/// Queries of the whole body; their answer is a short text.
+/// Queries of the whole body, with a short text as result.
 const WHOLE: [&str; 5] = ["body", "bytes", "rawbytes", "sha256", "md5"];
 const HEADERS: &str = "Content-Type: application/json\nX-One: one\nX-Two: a\nX-Two: b\nX-Number: 12\n\
     Set-Cookie: c=v; Path=/; Max-Age=60; Secure";
@@ -194,7 +194,7 @@ const FILTERS: [&str; 58] = [
     "count toString",
 ];
 
-/// Every value, as a query and the URL that it is asked of.
+/// Returns every value, as a query and the URL to request.
 fn values() -> Vec<(String, String)> {
     let whole = answer(200, HEADERS, DOCUMENT);
     let member = |name: &&str| (format!("jsonpath \"$.{name}\""), whole.clone());

@@ -1,4 +1,4 @@
-//! benchmark_driver on the same file, as its gem comes.
+//! benchmark_driver on the same file, with the gem's defaults.
 
 use std::error::Error;
 use std::path::Path;
@@ -12,8 +12,8 @@ use crate::code::Claim;
 /// Of a gem's folder.
 pub(super) const PROGRAM: &str = "exe/benchmark-driver";
 
-/// Its claim is the line of its comparison: one of the two is always the slower one, unless both
-/// figures are printed alike.
+/// Runs benchmark_driver; the claim is the line of the comparison: one of the two is always the
+/// slower one, unless both printed figures are equal.
 pub(super) fn bench(
     gem: &Path,
     folder: &Path,

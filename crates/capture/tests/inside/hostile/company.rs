@@ -1,4 +1,4 @@
-//! Profilers, another allocator, and Ractors beside the agent and its sampler.
+//! Profilers, another allocator, and Ractors beside the agent and the sampler.
 
 use super::{answers, check_with};
 use crate::support::Puma;

@@ -1,4 +1,4 @@
-//! Folders missing, full, vanishing, not writable, or with files of others in them.
+//! Folders missing, full, vanishing, not writable, or with foreign files.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, lchown, symlink};
@@ -134,7 +134,7 @@ fn with_small_memory(namespace: &[&str], kib: u32) -> Puma {
     puma
 }
 
-/// Where a namespace is not to be had, the folder is removed and a file put in its place instead.
+/// Without a namespace, the folder is removed and a file put in place instead.
 #[test]
 fn memory_that_fills_up_or_vanishes_in_the_middle_leaves_the_app_alone() {
     let Some(namespace) = namespace() else {

@@ -1,4 +1,4 @@
-//! `hakaru bench FILE --git A..B`: which commit made it slower or faster?
+//! `hakaru bench FILE --git A..B`: finds the commit with a change in speed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ struct Worktrees<'a> {
     made: BTreeMap<String, PathBuf>,
 }
 
-/// Measures commits until the first one that differs is known.
+/// Measures commits until the first differing one is known.
 pub(super) fn bisect(
     args: &BenchArgs,
     groups: Vec<Group>,
@@ -173,8 +173,7 @@ impl<'a> Worktrees<'a> {
         })
     }
 
-    /// The commits from one to the other, both of which belong to them, along first parents, the
-    /// oldest first.
+    /// Returns the commits between two, both included, along first parents, the oldest first.
     fn line(&self, from: &str, to: &str) -> Result<Vec<String>, Failure> {
         let git = |arguments: &[&str]| git(&self.repository, arguments);
         let first = git(&["rev-parse", "--verify", &format!("{from}^{{commit}}")])?;
@@ -199,8 +198,8 @@ impl<'a> Worktrees<'a> {
             .unwrap_or_else(|_| commit.to_owned())
     }
 
-    /// The contender in a worktree of the commit, which is made and built when it is first asked
-    /// for.
+    /// Returns the contender in a worktree of the commit; the worktree is made and built at first
+    /// use.
     fn contender(&mut self, contender: &Contender, commit: &str) -> Result<Contender, Failure> {
         let path = match self.made.get(commit) {
             Some(path) => path.clone(),

@@ -10,8 +10,8 @@ use super::resolve::{rubies, usage};
 use crate::cli::BenchArgs;
 use crate::exit::{Exit, Failure};
 
-/// The command line as it would be typed for what the scripts declare: their YAML in place of each,
-/// their choices where none was typed. `None` when no file has that interface.
+/// Returns the command line equivalent to the scripts' declarations: generated YAML in place of
+/// each, declared options where none was typed. `None` when no file has that interface.
 pub(super) fn declared(args: &BenchArgs, folder: &Path) -> Result<Option<BenchArgs>, Failure> {
     let has_interface = |file: &String| {
         let text = std::fs::read_to_string(file).unwrap_or_default();

@@ -10,17 +10,17 @@ use super::{BenchArgs, Failure, usage};
 
 /// The name.
 pub(crate) const NAME: &str = "benchmark-driver";
-/// The release whose command line this is; what `--version` says.
+/// The benchmark-driver release with an equal command line; printed by `--version`.
 const VERSION: &str = "0.17.0";
 /// The form without `-o`.
 const FORM: &str = "compare";
 
-/// Whether the program was called by this name.
+/// Returns whether the program was called as `benchmark-driver`.
 pub(crate) fn is_called(argument0: &OsStr) -> bool {
     Path::new(argument0).file_stem() == Some(OsStr::new(NAME))
 }
 
-/// The command line of `hakaru` that means the same; `Err` is a text to print instead.
+/// Returns the equivalent command line of `hakaru`; `Err` is a text to print instead.
 pub(crate) fn typed(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
     let mut all: Vec<OsString> = vec!["hakaru".into(), "bench".into()];
     for argument in arguments {

@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::{context, language, revision};
 
-/// Keeps a bench where `--save` or `--record` asks for it.
+/// Stores a bench, where demanded by `--save` or `--record`.
 pub(super) fn keep(args: &BenchArgs, view: &BenchView) -> Result<(), Failure> {
     if args.over_time.save.is_none() && !args.over_time.record {
         return Ok(());
@@ -37,7 +37,7 @@ pub(super) fn keep(args: &BenchArgs, view: &BenchView) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The bench that `--against` names; the newest of that name.
+/// Returns the bench named by `--against`; the newest of the name.
 pub(super) fn named(args: &BenchArgs) -> Result<Option<StoredBench>, Failure> {
     let Some(name) = &args.over_time.against else {
         return Ok(None);
@@ -58,7 +58,7 @@ pub(super) fn named(args: &BenchArgs) -> Result<Option<StoredBench>, Failure> {
     })
 }
 
-/// Says how each contender does beside the bench that was kept.
+/// Compares each contender with the stored bench.
 pub(super) fn compare(then: &StoredBench, view: &BenchView) {
     let head = text!(
         "beside {name} of {day}:",

@@ -1,4 +1,4 @@
-//! `hakaru bench log`: the history of every contender, and where its level changed.
+//! `hakaru bench log`: the history of every contender, with the changes of level.
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ struct Seen {
     all: Vec<(StoredBench, Kept)>,
 }
 
-/// Shows every contender's figures, and where they changed.
+/// Shows every contender's figures, with the changes of level.
 pub(super) fn log(args: &BenchArgs) -> Result<Exit, Failure> {
     let seen = seen(benches()?);
     if seen.is_empty() {
@@ -114,13 +114,14 @@ impl Seen {
         page
     }
 
-    /// What begins with this bench.
+    /// Returns the change of level beginning with a bench.
     fn change_at(&self, index: usize, levels: &[Level]) -> Option<Text> {
         let level = levels.iter().find(|level| level.points[0] == index)?;
         Some(change(level.ratio?))
     }
 
-    /// How this bench differs from the one before, where there are too few for change points.
+    /// Returns the difference of a bench from the one before, for histories too short for change
+    /// points.
     fn step_at(&self, index: usize) -> Option<Text> {
         let (bench, kept) = &self.all[index];
         let is_here = |(other, _): &&(StoredBench, Kept)| other.machine == bench.machine;
@@ -179,7 +180,7 @@ impl Seen {
     }
 }
 
-/// Index of the level that holds a bench; `None` where the bench is left out.
+/// Returns the index of the level with a bench; `None` for a bench left out.
 fn level_of(levels: &[Level], bench: usize) -> Option<usize> {
     levels
         .iter()

@@ -1,4 +1,4 @@
-//! `--profile`: a profile of the two fastest contenders of each job, and what differs between them.
+//! `--profile`: a profile of the two fastest contenders of each job, and the difference.
 //!
 //! Both are taken by `hakaru profile` itself, in processes of their own that run the generated
 //! script's loop; so they are kept like any other profile, and `hakaru profile diff` shows them
@@ -17,11 +17,10 @@ use crate::cli::BenchArgs;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, html};
 
-/// Seconds that a script runs under the profiler.
+/// Seconds of a script's run under the profiler.
 const SECONDS: f64 = 2.0;
 
-/// Takes both profiles of each job and prints their difference; returns its flame graphs where a
-/// page is asked for.
+/// Takes both profiles of each job and prints the difference; returns the flame graphs for a page.
 pub(super) fn take(done: &Done, args: &BenchArgs) -> Result<Vec<Flames>, Failure> {
     // One folder for all: frames of both profiles are told by their file.
     let folder = tempfile::tempdir().map_err(|error| Failure::new(Exit::Failed, error))?;
@@ -107,7 +106,7 @@ fn diff(numbers: &[String], page: Option<&Path>) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&run(&[])?.stdout).into_owned())
 }
 
-/// Takes a profile and returns its number.
+/// Takes a profile and returns the profile's number.
 fn profile(
     (contender, folder): (&Contender, &Path),
     script: &Script,

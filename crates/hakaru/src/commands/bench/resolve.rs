@@ -14,7 +14,7 @@ use regex::Regex;
 use crate::cli::{BenchArgs, CommandArgs};
 use crate::exit::{Exit, Failure};
 
-/// Jobs that are measured together.
+/// Jobs measured together.
 pub(super) struct Group {
     pub(super) runner: Runner,
     pub(super) jobs: Vec<Job>,
@@ -23,7 +23,7 @@ pub(super) struct Group {
     pub(super) is_comparable: bool,
 }
 
-/// All that is to be measured, and what was measured before.
+/// Everything to be measured, and earlier figures.
 pub(super) struct Resolved {
     pub(super) groups: Vec<Group>,
     pub(super) recorded: Vec<Recorded>,
@@ -115,7 +115,7 @@ fn suites(args: &BenchArgs) -> Result<Vec<Suite>, Failure> {
     Ok(suites)
 }
 
-/// A file of that name comes first.
+/// Returns whether `file` means the workloads; a file of the same name has precedence.
 pub(super) fn is_workloads(file: &str) -> bool {
     file == "workloads" && !Path::new(file).exists()
 }
@@ -143,7 +143,7 @@ fn suite(file: &str) -> Result<Suite, Failure> {
     }
 }
 
-/// Whether the figures of these jobs are their own: they have no mean with others.
+/// Returns whether the jobs print figures, which have no common mean.
 fn printed(jobs: &[Job]) -> bool {
     jobs.iter().any(|job| matches!(job.work, Work::Printed(_)))
 }

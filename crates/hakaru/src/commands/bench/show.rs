@@ -1,4 +1,4 @@
-//! `hakaru bench workloads --show`: the two workloads that have a picture, drawn on the terminal.
+//! `hakaru bench workloads --show`: the two workloads with a picture, drawn on the terminal.
 
 use std::process::Command;
 

@@ -11,7 +11,7 @@ use crate::output::Progress;
 /// Columns of a job's name on the line of progress.
 const NAME: usize = 40;
 
-/// A line that is rewritten, and a watch of the cores.
+/// A rewritten status line, and a watch of the cores.
 pub(super) struct Screen<'a> {
     jobs: &'a [Job],
     contenders: &'a [Contender],
