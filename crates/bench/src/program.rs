@@ -16,7 +16,7 @@ const TRIES: usize = 3;
 /// Greatest slowdown against the fastest quarter of the runs.
 const SLOW: f64 = 1.04;
 
-/// The program that is measured.
+/// Returns the measured program.
 pub(crate) fn hakaru() -> Result<PathBuf, Box<dyn Error>> {
     let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
         .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;

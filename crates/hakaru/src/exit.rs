@@ -10,7 +10,7 @@ use experiment::Cause;
 pub(crate) enum Exit {
     /// The run is complete, every request was answered and every check held.
     Ok = 0,
-    /// Something failed without a code of its own; the message has the details.
+    /// Failure without a more specific code; the message has the details.
     Failed = 1,
     /// The command line, the config file or a flow is invalid.
     Usage = 2,
@@ -34,7 +34,7 @@ pub(crate) enum Exit {
     Changed = 11,
     /// An undecided comparison.
     Undecided = 12,
-    /// The schema has objects that are neither compared nor exported, and nobody allowed them.
+    /// The schema has objects neither compared nor exported, and nobody allowed so by flag.
     Unseen = 13,
     /// Ctrl-C; figures up to then are reported and stored.
     Interrupted = 130,

@@ -365,7 +365,7 @@ fn the_name_benchmark_driver_prints_its_form() {
     assert!(talk.contains("Windows"), "{talk}");
 }
 
-/// A gem of two versions, as RubyGems keeps them.
+/// A gem of two versions, stored like RubyGems does.
 fn gems() -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("a temporary folder");
     for (version, turns) in [("1.0.0", 100), ("2.0.0", 1000)] {

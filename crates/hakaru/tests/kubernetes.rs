@@ -135,7 +135,7 @@ fn a_pod_that_is_killed_fails_the_run_by_name_and_nothing_is_left() {
     cluster.assert_nothing_is_left();
 }
 
-/// A server that says when the first request has come.
+/// A server announcing the first request.
 fn serve_telling() -> (SocketAddr, Receiver<()>) {
     let inner = serve("200 OK");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -20,7 +20,7 @@ pub struct Kubectl {
 }
 
 impl Kubectl {
-    /// Makes a caller with the given context and namespace, or with those of `kubectl`'s own
+    /// Makes a caller with the given context and namespace, or the defaults of `kubectl`'s
     /// settings.
     pub fn new(context: Option<String>, namespace: Option<String>) -> Kubectl {
         Kubectl { context, namespace }

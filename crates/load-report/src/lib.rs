@@ -20,7 +20,7 @@ use hdrhistogram::Histogram;
 use load::{GoalResult, Measured, Plan};
 use scenario::Scenario;
 
-/// A load with all that is shown beside the figures.
+/// A load with everything shown beside the figures.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The target as typed.

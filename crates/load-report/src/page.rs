@@ -19,7 +19,7 @@ const QUANTILES: [(&str, f64); 6] = [
     ("p99.9", 0.999),
     ("max", 1.0),
 ];
-/// Kinds of failures shown with their reason.
+/// Kinds of failures shown with reasons.
 const FAILURES_SHOWN: usize = 5;
 
 /// The summary, without colour, at most `columns` wide.

@@ -45,7 +45,7 @@ pub struct Checked {
     pub response: String,
     /// Whether the request went over a WebSocket.
     pub is_message: bool,
-    /// Whether it was in vain and is tried again, so that its faults are no failure yet.
+    /// Whether the request failed and is tried again, so faults are no failure yet.
     pub is_tried_again: bool,
 }
 

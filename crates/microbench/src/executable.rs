@@ -1,7 +1,8 @@
 //! The text behind `-e`: who is to run the jobs, as typed.
 //!
-//! `name::path args` is benchmark_driver's form, `name=path args` ours. `;` separates contenders everywhere; `,` does where it
-//! stands in a word that is not an option, so that `ruby-3.3,ruby-4.0 --yjit` are two, and `ruby --disable=gems,rubyopt` is one.
+//! `name::path args` is benchmark_driver's form, `name=path args` ours. `;` separates contenders
+//! everywhere; `,` does in any word other than an option: `ruby-3.3,ruby-4.0 --yjit` are two, and
+//! `ruby --disable=gems,rubyopt` is one.
 
 use crate::shell_words;
 

@@ -25,7 +25,7 @@ const COLUMNS: [usize; 4] = [8, 15, 12, 12];
 pub struct Page<'a> {
     /// The run's number.
     pub run: i64,
-    /// Command that started the app.
+    /// Start command of the app.
     pub command: &'a str,
     /// What each thread of the app did.
     pub threads: &'a [ThreadUse],

@@ -2,8 +2,7 @@
 
 use recording::Nanos;
 
-/// Shares of the requests on the curve, out of 10,000 so that all are exact; the last is the
-/// maximum.
+/// Shares of the requests on the curve, out of 10,000 for exactness; the last is the maximum.
 const SHARES: [u16; 17] = [
     1000, 2500, 5000, 6600, 7500, 8000, 9000, 9500, 9800, 9900, 9950, 9980, 9990, 9995, 9998, 9999,
     10_000,

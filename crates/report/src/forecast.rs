@@ -21,7 +21,7 @@ const CLOSE: [(&str, f64); 3] = [("requests/s", 0.16), ("p50", 0.20), ("p95", 0.
 /// Share of an open load's rate below which the rate counts as not served.
 const SERVED_MIN: f64 = 0.98;
 
-/// A setting and the simulation's prediction for it.
+/// A setting with the predicted figures.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The setting.
@@ -98,7 +98,7 @@ pub fn load_words(load: &Load) -> Text {
 pub struct Forecast<'a> {
     /// The run's number.
     pub run: i64,
-    /// Command that started the app.
+    /// Start command of the app.
     pub command: &'a str,
     /// Model of the app.
     pub model: &'a Model,

@@ -34,7 +34,7 @@ use recording::Recording;
 /// A run with all derived facts.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Number of the run in the store; `None` for a run that was not stored.
+    /// Number of the run in the store; `None` for a run not stored.
     pub number: Option<i64>,
     /// Facts of the run.
     pub recording: &'a Recording,

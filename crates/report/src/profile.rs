@@ -18,10 +18,10 @@ pub use page::{around, difference, page};
 /// Rows in the JSON's tables: a further method weighs too little to be distinguished from none.
 const ROWS_MAX: usize = 500;
 
-/// A profile with the facts beside it.
+/// A profile with related facts.
 #[derive(Clone, Copy, Debug)]
 pub struct ProfileView<'a> {
-    /// Number of the profile in the store; `None` for a profile that was not stored.
+    /// Number of the profile in the store; `None` for a profile not stored.
     pub number: Option<i64>,
     /// The samples.
     pub profile: &'a Profile,

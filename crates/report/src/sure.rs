@@ -18,7 +18,7 @@ pub struct Said {
     pub says: Text,
 }
 
-/// Returns every statement that is always shown, in the order of the page.
+/// Returns every statement always shown, in the order of the page.
 pub fn all(view: &View<'_>) -> Vec<Said> {
     let said = |about, says| Said { about, says };
     let mut all = vec![

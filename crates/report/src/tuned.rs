@@ -14,7 +14,7 @@ use whatif::{HandOut, Model};
 /// A finished race.
 #[derive(Clone, Debug)]
 pub struct Tuned<'a> {
-    /// Number of the run behind all predictions; `None` for a run that was not stored.
+    /// Number of the run behind all predictions; `None` for a run not stored.
     pub run: Option<i64>,
     /// The present command.
     pub command: &'a str,

@@ -127,7 +127,7 @@ pub struct ScoreSpec {
 /// Points for requests of one kind with the demanded response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreRule {
-    /// Method and path without the query; `*` stands for any run of characters: `GET /fetch`, `GET *`.
+    /// Method and path without the query; `*` stands for any run of characters, as in `GET *`.
     pub pattern: String,
     /// Required status of the response; `None`: any.
     pub status: Option<u16>,

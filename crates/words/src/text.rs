@@ -306,7 +306,7 @@ impl<Of: Argument + ?Sized> Argument for &Of {
     }
 }
 
-/// Makes values that are the same in all languages verbatim arguments.
+/// Makes language-independent values verbatim arguments.
 macro_rules! verbatim {
     ($($of:ty),*) => {$(
         impl Argument for $of {

@@ -111,7 +111,8 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Returns a command with `kubectl` on the path, logged in as `user`: `admin`, who may do all, or `user`.
+    /// Returns a command with `kubectl` on the path, logged in as `user`: `admin`, who may do all,
+    /// or `user`.
     pub(super) fn command(&self, program: impl AsRef<std::ffi::OsStr>, user: &str) -> Command {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut command = Command::new(program);

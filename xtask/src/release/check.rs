@@ -1,10 +1,11 @@
 //! Checks of a release before publication:
 //!
-//! 1. Neither the program nor the agent inside it needs a newer glibc than [`GLIBC_MAX`]; both are for the same machine.
+//! 1. Neither the program nor the agent inside it needs a newer glibc than [`GLIBC_MAX`]; both are
+//!    for the same machine.
 //! 2. The checksums' files are whole: the archive is unpacked and its program is the one that runs.
-//! 3. On a Debian 11 and a Debian 13 of packages unpacked for it, entered by an ordinary user, `dpkg` installs the package, and the
-//!    program prints its version and a page of its manual, and writes the agent's library for that
-//!    Debian to load.
+//! 3. On a Debian 11 and a Debian 13 of packages unpacked for it, entered by an ordinary user,
+//!    `dpkg` installs the package, and the program prints its version and a page of its manual, and
+//!    writes the agent's library for that Debian to load.
 //!
 //! For arm64 the Debians are arm64's, and `qemu-aarch64` runs them.
 

@@ -1,10 +1,13 @@
 //! `cargo xtask release`: what a person gets who does not build: an archive, a Debian package, a
 //! `Dockerfile`, the list of what is inside, and checksums, in `target/release-files/`.
 //!
-//! 1. The C compiler of Debian 11 is unpacked beside the project, not installed; it links for that Debian's C library.
+//! 1. The C compiler of Debian 11 is unpacked beside the project, not installed; it links for that
+//!    Debian's C library.
 //! 2. Cargo builds the program with the agent inside, for each machine asked for.
-//! 3. The program of this machine writes its own completion scripts and man pages, which are the same for every machine.
-//! 4. `--check` demands what [`check`] lists of the program, the agent inside it, the archive and the package.
+//! 3. The program of this machine writes its own completion scripts and man pages, which are the
+//!    same for every machine.
+//! 4. `--check` demands what [`check`] lists of the program, the agent inside it, the archive and
+//!    the package.
 //!
 //! Files carry the time of the commit, so that the same commit gives the same archives.
 

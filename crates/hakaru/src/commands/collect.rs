@@ -84,7 +84,7 @@ fn format(host: &Host) -> Result<Option<Format>, Failure> {
     super::logs::format(host.log_format.as_deref(), &key)
 }
 
-/// Follows each host on its own thread, from a common start to a common end.
+/// Follows each host on a separate thread, from a common start to a common end.
 fn follow_all(
     args: &CollectArgs,
     hosts: &[Host],
@@ -172,7 +172,7 @@ fn wait(
     Ok(())
 }
 
-/// Starts the command; its output goes to standard error, since standard output is the page's.
+/// Starts the command; output goes to standard error, since standard output is the page's.
 fn start(command: &[String]) -> Result<Option<Child>, Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Ok(None);

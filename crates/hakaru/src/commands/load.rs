@@ -87,7 +87,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     here(args, settings, &outputs, &stop)
 }
 
-/// Sends the load, or one part of several, from this process.
+/// Sends the load, or one part of several, from the current process.
 fn here(
     args: &LoadArgs,
     mut settings: Settings,

@@ -9,7 +9,7 @@ const TOLERANCE: f64 = 0.05;
 /// Attempts at a measurement: a request on a shared core takes longer than configured, so the
 /// measurement is repeated. On a host with a core to spare the first one holds.
 const ATTEMPTS: usize = 3;
-/// Flags of a load with one client, so that no request waits for another.
+/// Flags of a load with one client: no request waits for another.
 const ALONE: [&str; 6] = [
     "--connections",
     "1",

@@ -26,8 +26,8 @@ const LARGEST: &str = "
                AND k.TABLE_NAME = t.TABLE_NAME AND k.COLUMN_KEY = 'PRI')
     ORDER BY t.DATA_LENGTH DESC LIMIT 1";
 
-/// Nanoseconds more for each page not in the server's memory; `None` where nothing shows them:
-/// no such table, all of it in memory, or no right to read it.
+/// Returns the additional nanoseconds per page not in the server's memory; `None` where
+/// unmeasurable: no such table, everything in memory, or no right to read.
 pub(super) fn cost(url: &str) -> Option<f64> {
     let limits = ExplainLimits {
         connect: Duration::from_secs(1),
@@ -47,7 +47,7 @@ pub(super) fn cost(url: &str) -> Option<f64> {
     per_page(more_ns, reads(&mut server)? - before)
 }
 
-/// Pages that the server has read since it started.
+/// Returns the pages read by the server since the start.
 fn reads(server: &mut Catalogue) -> Option<f64> {
     let rows = server.rows("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_reads'");
     rows.ok()?.first()?.get(1)?.as_ref()?.parse().ok()
@@ -57,7 +57,7 @@ fn per_page(more_ns: f64, pages: f64) -> Option<f64> {
     (pages >= READS_MIN && more_ns > 0.0).then(|| more_ns / pages)
 }
 
-/// A table whose rows are looked up, by its key.
+/// A table for look-ups by key.
 struct Table {
     name: String,
     key: String,

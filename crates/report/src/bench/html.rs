@@ -1,4 +1,4 @@
-//! The HTML page of a bench: ranked bars with their intervals, every process as a dot, and warm-up
+//! The HTML page of a bench: ranked bars with intervals, every process as a dot, and warm-up
 //! curves.
 
 use std::fmt::Write;
@@ -47,9 +47,9 @@ pub(super) fn closed() -> &'static str {
 pub struct Flames {
     /// Index of the row.
     pub row: usize,
-    /// What it compares.
+    /// Heading of the comparison.
     pub head: Text,
-    /// The page that [`crate::profile::difference_to_html`] makes.
+    /// The page made by [`crate::profile::difference_to_html`].
     pub page: String,
 }
 
@@ -197,7 +197,7 @@ fn curves(view: &BenchView, row: usize, language: Language) -> String {
     out + "</svg>\n"
 }
 
-/// A page within the page: its policy and its styles stay its own.
+/// Returns a page within the page, isolated in policy and styles.
 fn framed(flames: &Flames, language: Language) -> String {
     let head = escaped(&flames.head.written_in(language));
     let page = escaped(&flames.page);

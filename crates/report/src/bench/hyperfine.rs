@@ -1,5 +1,4 @@
-//! A bench of commands in hyperfine's export formats, so that scripts written for hyperfine keep
-//! working.
+//! A bench of commands in hyperfine's export formats, for scripts written for hyperfine.
 
 use std::fmt::Write;
 

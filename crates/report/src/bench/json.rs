@@ -127,7 +127,7 @@ fn sample(sample: &Sample) -> Value {
     })
 }
 
-/// A pair of a row: with the objects that b keeps beyond what a does.
+/// Returns a pair of a row: with the objects retained by b beyond a's.
 fn of_row(row: &Row, pair: &Pair, names: [String; 2]) -> Value {
     let retained = |cell: usize| row.cells[cell].trial.as_ref()?.retained_per_turn();
     let more = retained(pair.b).zip(retained(pair.a)).map(|(b, a)| b - a);

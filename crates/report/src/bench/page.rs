@@ -90,7 +90,8 @@ fn row_text(view: &BenchView, index: usize, columns: usize, language: Language) 
     out
 }
 
-/// What programs say of their environment, and who keeps more objects than the thriftiest.
+/// Returns the environment printed by programs, and the contenders retaining more objects than the
+/// thriftiest.
 fn beside_the_table(view: &BenchView, index: usize, ranked: &[usize]) -> Vec<Text> {
     let trial = |cell: &usize| view.bench.rows[index].cells[*cell].trial.as_ref();
     let name = |cell: &usize| one_line(view.cell_name(index, *cell));

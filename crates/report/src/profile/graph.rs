@@ -25,7 +25,7 @@ impl Graphs {
         }
     }
 
-    /// Adds a graph under a name, with the number of requests in it where there are any.
+    /// Adds a graph under a name, with the number of requests inside, where known.
     pub(super) fn add(&mut self, name: &str, requests: Option<usize>, flame: &Flame) {
         let frame = self.frames_of(flame);
         let weights = |earlier: bool| self.weights(flame, earlier);

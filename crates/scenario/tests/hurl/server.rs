@@ -1,6 +1,7 @@
 //! A server with responses demanded by the request.
 //!
-//! `/tries/NAME/N` answers 404 to the first N - 1 requests, then 200. `/answer?status=…&type=…&header=Name: value&body=…&hex=…&coding=gzip` answers just that; any
+//! `/tries/NAME/N` answers 404 to the first N - 1 requests, then 200.
+//! `/answer?status=…&type=…&header=Name: value&body=…&hex=…&coding=gzip` answers just that; any
 //! other path answers with JSON that says how it was asked: `method`, `target`, `headers` by name,
 //! `body`.
 

@@ -393,7 +393,8 @@ fn redirects() -> Vec<Case> {
                     "location: true\nmax-redirs: 0",
                     "location: false",
                 ] {
-                    // Relative goals lead below the answer's own path, which ends the chain only there.
+                    // Relative goals lead below the answer's own path, which ends the chain only
+                    // there.
                     let text = format!(
                         "{method} {url}\n[Options]\n{options}\n{body}\nGET §/end\nHTTP 200\n"
                     );

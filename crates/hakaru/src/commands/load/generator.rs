@@ -101,7 +101,8 @@ fn pod(order: &Path, part: Part, start_at: &StartAt) -> Result<Exit, Failure> {
     start_at.follow(&called_off, &stop)?;
     let measured = measure(&settings, Shift::default(), &stop, &mut |_| {});
     output::data(&measured.map_err(|error| Failure::new(Exit::Failed, error))?);
-    // Whoever deletes a pod or drains its node ends it so: the Job is to see that a part is missing.
+    // Whoever deletes a pod or drains its node ends it so: the Job is to see that a part is
+    // missing.
     Ok(
         match context::raised(&stop) && !called_off.load(Ordering::Acquire) {
             true => Exit::Interrupted,

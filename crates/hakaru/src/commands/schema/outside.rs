@@ -11,7 +11,7 @@ use super::place::Place;
 use crate::cli::schema::How;
 use crate::exit::Failure;
 
-/// An external program, and the connection for it.
+/// An external program with a connection.
 pub(super) struct Outside {
     words: Vec<String>,
     address: MysqlAddress,
@@ -34,7 +34,7 @@ impl Outside {
         Ok(Some(Outside { words, address }))
     }
 
-    /// Runs the program and waits for the end; its output goes to standard error.
+    /// Runs the program and waits for the end; output goes to standard error.
     pub(super) fn run(&self, step: &Step) -> Result<(), String> {
         let alter = match &step.online.way {
             Way::Cheapest { action, .. } => action.as_str(),
@@ -72,7 +72,7 @@ impl Outside {
     }
 }
 
-/// Replaces the words in braces, once: values may hold braces of their own.
+/// Replaces the words in braces in one pass: values may hold braces.
 fn fill(word: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::new();
     let mut rest = word;

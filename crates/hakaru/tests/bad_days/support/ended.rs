@@ -54,7 +54,7 @@ impl Ended {
             .unwrap_or_else(|error| panic!("{error}: no JSON in{self}"))
     }
 
-    /// The signal that ended the command.
+    /// Returns the signal of the command's end.
     pub(crate) fn signal(&self) -> Option<i32> {
         self.signal
     }
