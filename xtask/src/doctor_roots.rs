@@ -298,7 +298,7 @@ fn between(line: &str) -> &str {
     line.rsplit('"').nth(1).unwrap_or_default()
 }
 
-/// How many things a document lists as not seen.
+/// Returns the number of things listed as not observed.
 fn unseen(document: &str) -> usize {
     // The snapshot repeats them.
     let all = document.split("\"snapshot\":").next().unwrap_or_default();

@@ -89,7 +89,7 @@ pub enum TargetError {
         url: String,
         /// Time for which readiness was awaited.
         waited: Duration,
-        /// What was seen when time was up.
+        /// State observed when time was up.
         seen: Box<Seen>,
         /// Last lines of the app's output.
         tail: Vec<String>,

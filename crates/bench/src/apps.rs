@@ -144,7 +144,7 @@ impl App {
         })
     }
 
-    /// The same; answers how many requests were answered.
+    /// The same; returns how many requests got a response.
     pub(crate) fn requests(&self, connections: u32, seconds: f64) -> Result<u64, Box<dyn Error>> {
         Ok(self.load(connections, seconds, self.numbered)?.answered)
     }

@@ -91,7 +91,7 @@ const VARIANTS: [Variant; 8] = [
 struct Measured {
     units: f64,
     samples: u64,
-    /// Share seen less the true share; of wall time only.
+    /// Measured share less the true share; of wall time only.
     error: Option<f64>,
 }
 
@@ -111,7 +111,7 @@ const BRIEF: Size = Size {
     units: 60,
 };
 
-/// Prints one table a program, then the Rack app; answers whether every bound held. `--brief` only
+/// Prints one table a program, then the Rack app; returns whether every bound held. `--brief` only
 /// shows that it runs, `--only loop` (or `rack`, or the name's first word) runs a part, `--rounds
 /// N` that many rounds.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {

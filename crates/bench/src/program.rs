@@ -261,7 +261,7 @@ impl Project {
         figures(&self.json(&words, &[])?["predicted"])
     }
 
-    /// Runs the program by the app's own configuration, but on a free port; answers what was
+    /// Runs the program by the app's own configuration, but on a free port; returns what was
     /// printed.
     pub(crate) fn hakaru(&self, command: &str, flags: &[&str]) -> Result<Value, Box<dyn Error>> {
         let config = std::fs::read_to_string(self.folder.join(&self.config))?;

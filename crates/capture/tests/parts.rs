@@ -114,7 +114,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// Requests whose first few warm the caches and the connections.
 const WARM: usize = 10;
 
-/// Keeps `threads` threads busy until each has handled `count` requests; answers what was seen
+/// Keeps `threads` threads busy until each has handled `count` requests; returns what was recorded
 /// after
 /// the warm-up.
 fn busy(threads: usize, path: &'static str, count: usize) -> (Vec<Handled>, Vec<String>) {

@@ -20,7 +20,7 @@ pub struct Settings {
     pub part_of: &'static str,
     /// Description of the app to start; `None` to attach to a running one.
     pub start: Option<Spec>,
-    /// Where the app answers.
+    /// URL of the app.
     pub endpoint: Endpoint,
     /// The same as typed, for flows and the page.
     pub url: String,

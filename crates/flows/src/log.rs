@@ -160,7 +160,7 @@ fn addresses(requests: &[&Request], rows_min: u32) -> (Template, Option<String>)
     (Template::variable("uri"), Some(feed))
 }
 
-/// What the log says of the answers.
+/// Remarks on the responses in the log.
 fn seen(requests: &[&Request]) -> String {
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     for request in requests {

@@ -1,7 +1,7 @@
 //! A pod's wait before the start: one watch of one ConfigMap.
 //!
 //! A watch without a version begins with the present state, so that a late pod misses nothing. It
-//! is asked for over HTTP/1.0, whose answers come without chunks: each line is an event.
+//! is asked for over HTTP/1.0, whose responses have no chunks: each line is an event.
 
 use std::fmt;
 use std::io::{self, Read, Write};

@@ -1,8 +1,8 @@
 //! Common facts of a load's responses, from a sample of heads and bodies.
 //!
-//! The hot path pays a count per request. Only the first answers of a line and one in sixteen later
-//! are looked at: their headers, and, for a GET, whether another user got the same body from the
-//! same URL. The state is bounded in lines and in URLs; what does not fit is not looked at.
+//! The hot path pays a count per request. Only the first responses of a line and one in sixteen
+//! later are looked at: their headers, and, for a GET, whether another user got the same body from
+//! the same URL. The state is bounded in lines and in URLs; what does not fit is not looked at.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

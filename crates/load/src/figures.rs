@@ -34,7 +34,7 @@ pub struct Figures {
     pub statuses: Statuses,
     /// Complete responses received before the window's end.
     pub in_time: u64,
-    /// Bytes of answers' bodies.
+    /// Bytes of responses' bodies.
     pub body_bytes: u64,
     /// Requests due before the window: the warm-up.
     pub warmup: u64,
@@ -67,7 +67,7 @@ pub struct Interval {
     pub outcomes: Outcomes,
     /// Responses by status.
     pub statuses: Statuses,
-    /// Bytes of answers' bodies.
+    /// Bytes of responses' bodies.
     pub body_bytes: u64,
     /// CPU time of the load's threads.
     pub cpu: Nanos,
@@ -79,7 +79,7 @@ pub struct Interval {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes([u64; Outcome::ALL.len()]);
 
-/// How many answers had which status. Few differ in one run, so that a list is the fastest map.
+/// Responses by status. One run has few different statuses, so a list is the fastest map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statuses(Vec<(u16, u64)>);
 
@@ -266,7 +266,7 @@ impl Statuses {
         self.add_many(status, u64::from(status > 0));
     }
 
-    /// Counts so many answers of one status.
+    /// Counts a number of responses of one status.
     pub fn add_many(&mut self, status: u16, more: u64) {
         match self.0.iter_mut().find(|(known, _)| *known == status) {
             Some((_, count)) => *count += more,

@@ -35,7 +35,7 @@ enum Figure {
     Errors,
     /// Failed requests as a share of all.
     ErrorShare,
-    /// Complete answers a second.
+    /// Complete responses per second.
     Rps,
     /// All requests.
     Requests,

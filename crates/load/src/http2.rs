@@ -28,7 +28,7 @@ const GIVEN_UP_MAX: usize = 1_000;
 /// No stream has a higher number.
 const STREAM_MAX: u32 = (1 << 31) - 1;
 
-/// Where the answers are put together.
+/// Buffers of the responses being assembled.
 pub(crate) trait Readers {
     /// Returns the reader of a user with an open stream.
     fn reader(&mut self, user: usize) -> &mut AnswerReader;

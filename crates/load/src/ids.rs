@@ -1,7 +1,7 @@
 //! Which requests carry a number, and which number.
 //!
 //! The app notes down each request that carries one. At tens of thousands a second that would cost
-//! the app some percent, and nobody reads so many. So a load that is denser than its plan wants
+//! the app some percent, and nobody reads so many. So a load with a higher rate than its plan wants
 //! numbered thins them out: a random half of the requests carries one, a quarter, and so on. After
 //! the first half second their share changes at most twice a second and only when it is off by more
 //! than a half, so that it does not follow bursts: those would be missing from the sample.

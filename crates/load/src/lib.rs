@@ -6,7 +6,7 @@
 //!
 //! - Every instant is on the host's `CLOCK_MONOTONIC`, so that it can be joined with what the agent
 //!   stamps inside the app. Requests carry `Hakaru-Request`, 16 hexadecimal digits, never twice; in
-//!   a dense load a random part of them does ([`Numbered`]).
+//!   a high-rate load a random part of them does ([`Numbered`]).
 //! - *Due* is when the user's last answer came and its think time had passed (closed), or the
 //!   pacer's tick (open), whoever is late. *Sent* is taken right before the first write, so that
 //!   waiting for a connection, or for a free user, is between the two. *Answered* is when the last
@@ -27,7 +27,7 @@
 //! `carrier` owns one, and `worker::streams` brings requests to them.
 //!
 //! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head describes the way of a
-//! request; `http1` reads answers without a socket; `connection` owns one.
+//! request; `http1` reads responses without a socket; `connection` owns one.
 
 mod answers;
 mod carrier;

@@ -25,7 +25,7 @@ pub struct LoadResult {
     /// Points, when the scenario has a rule. Only what was due and answered in the window earns
     /// any.
     pub score: Option<Score>,
-    /// What the heads of the answers said, from a sample.
+    /// Heads of the responses, from a sample.
     pub answers: Vec<AnswerFacts>,
     /// Texts named only by the exchanges.
     pub texts: Vec<(TextId, String)>,

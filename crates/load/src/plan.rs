@@ -27,7 +27,7 @@ pub struct Plan {
     pub warmup: Nanos,
     /// Length of the measured part.
     pub duration: Nanos,
-    /// How long to wait, after the measured part, for answers still under way. Nothing is sent
+    /// How long to wait, after the measured part, for responses still under way. Nothing is sent
     /// then.
     pub drain: Nanos,
     /// Part of the plan for one process, where several generators share a plan; all other fields

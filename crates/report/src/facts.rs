@@ -112,7 +112,7 @@ pub fn agent_cost(recording: &Recording) -> Option<AgentCost> {
 }
 
 /// Mean time for which a request of a route holds a thread of the server, in milliseconds: from the
-/// start of the handler to its return. `None` where the app was not seen.
+/// start of the handler to its return. `None` where the app was not observed.
 pub fn thread_ms(route: &RouteBalance) -> Option<f64> {
     let balance = &route.balance;
     let held = route.seen_mean_ms - balance.queue - balance.respond;

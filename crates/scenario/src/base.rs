@@ -1,4 +1,4 @@
-//! The base URL: where the target answers.
+//! The base URL of the target.
 
 /// A base URL, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Bodies: of requests, and as a demand on answers.
+//! Bodies: of requests, and as a demand on responses.
 
 mod json;
 mod multiline;

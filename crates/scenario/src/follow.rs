@@ -116,7 +116,7 @@ fn location<'a>(answer: &Answer<'a>) -> Option<&'a str> {
     std::str::from_utf8(location).ok()
 }
 
-/// Path and query of `location`, seen from `url` (RFC 3986, section 5).
+/// Path and query of `location`, relative to `url` (RFC 3986, section 5).
 fn resolve(base: &BaseUrl, url: &str, location: &str) -> Result<String, String> {
     let location = location.split('#').next().unwrap_or("");
     let elsewhere = || {

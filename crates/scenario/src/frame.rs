@@ -51,7 +51,7 @@ pub fn push_close(mask: u32, out: &mut Vec<u8>) {
     push_frame(FrameKind::Close, &CLOSE_NORMAL.to_be_bytes(), mask, out);
 }
 
-/// What a server answers to a `Sec-WebSocket-Key` (RFC 6455, 4.2.2).
+/// Returns the server's response to a `Sec-WebSocket-Key` (RFC 6455, 4.2.2).
 pub fn accept_of(key: &str) -> String {
     const SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
     let hash = Sha1::digest([key, SUFFIX].concat().as_bytes()).to_vec();

@@ -1,4 +1,4 @@
-//! Reads .hurl flows and weights, renders requests, judges answers.
+//! Reads .hurl flows and weights, renders requests, judges responses.
 //!
 //! Flows are Hurl text, parsed by hand after the documented grammar; what that grammar has and is
 //! not run here is an error with file, line, column and a caret before anything starts. No socket
@@ -6,7 +6,7 @@
 //! `newDate`, the filters that count days, and the age of what a user's cache keeps.
 //!
 //! Start reading at [`Spec`] (what a user asks for), then [`Scenario`] (ready to run), then
-//! [`Session`] (one run: users render requests and have their answers judged).
+//! [`Session`] (one run: users render requests and have their responses judged).
 //!
 //! What is said over WebSockets is no part of Hurl's grammar: [`SocketSpec`] has it, and `message`
 //! makes steps of it that run behind a flow's entries.

@@ -132,7 +132,7 @@ impl Scenario {
         Session::new(self, part, seed)
     }
 
-    /// Where the target answers.
+    /// Returns the URL of the target.
     pub fn base_url(&self) -> &BaseUrl {
         &self.base
     }

@@ -36,7 +36,7 @@ pub struct Session<'s> {
     free_rows: Vec<FreeRows>,
     /// Header lines of every request in the run.
     extra: Vec<u8>,
-    /// From when the age of kept answers is counted.
+    /// Start of the clock for the age of stored responses.
     began: Instant,
 }
 

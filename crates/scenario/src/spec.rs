@@ -7,7 +7,7 @@ use crate::think::ThinkTime;
 /// What clients do, before any file is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// Where the target answers, such as `http://127.0.0.1:5000`. Entries of the flows start with
+    /// URL of the target, such as `http://127.0.0.1:5000`. Entries of the flows start with
     /// `/`, with `{{base_url}}`, or with this very address.
     pub base_url: String,
     /// The flows; at least one.
@@ -37,8 +37,8 @@ pub struct FlowSpec {
     pub feed: Option<PathBuf>,
     /// Wait of a user before each request without a delay of the request's own.
     pub think: Option<ThinkTime>,
-    /// Whether a user keeps answers as a browser does: what is fresh is not asked for, what has a
-    /// validator is asked for on condition.
+    /// Whether a user stores responses as a browser does: what is fresh is not asked for, what has
+    /// a validator is asked for on condition.
     pub cache: bool,
     /// What is said over a WebSocket when the file's requests are done.
     pub socket: Option<SocketSpec>,

@@ -1,4 +1,4 @@
-//! What is sent, and how answers are judged.
+//! Requests as sent, and the judgement of responses.
 
 use std::path::Path;
 

@@ -19,7 +19,7 @@ use schema::Server;
 
 /// A connection to one database.
 pub trait Database: Send {
-    /// What answers.
+    /// Kind of the server.
     fn server(&self) -> &Server;
 
     /// Returns the whole schema as SQL text for [`schema::read`], in one snapshot where supported.

@@ -148,7 +148,7 @@ pub struct Mysql {
     pub readers: usize,
 }
 
-/// Connects and asks what answers.
+/// Connects and finds the kind of server.
 ///
 /// # Errors
 /// Unreachable, refused, no such database, or a version that is not supported.

@@ -75,7 +75,7 @@ impl Store {
             .map_err(|error| StoreError::sqlite(&self.path(), 0, error))
     }
 
-    /// Adds a remark to a run and answers the run's number.
+    /// Adds a remark to a run and returns the run's number.
     pub fn add_note(&self, wanted: RunRef, text: &str) -> Result<i64, StoreError> {
         let failed = |error| StoreError::sqlite(&self.path(), text.len() as u64, error);
         let number = match wanted {

@@ -14,7 +14,7 @@ use crate::program;
 pub(crate) struct Blog {
     program: PathBuf,
     pub(crate) folder: PathBuf,
-    /// Where the app answers.
+    /// URL of the app.
     pub(crate) port: u16,
 }
 

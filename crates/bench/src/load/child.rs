@@ -52,7 +52,7 @@ pub(crate) fn run(words: &[String]) -> Result<Ran, Box<dyn Error>> {
     })
 }
 
-/// Waits for the end without taking the exit status; the greatest memory seen, in 10^6 bytes.
+/// Waits for the end without taking the exit status; the greatest memory observed, in 10^6 bytes.
 fn wait(child: &Child) -> Result<f64, Box<dyn Error>> {
     let pid = Pid::from_child(child);
     let mut memory_mb: f64 = 0.0;

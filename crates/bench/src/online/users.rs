@@ -67,7 +67,8 @@ impl Users {
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
     }
 
-    /// What was seen. Who still waits is counted: a request that was due before is answered first.
+    /// Returns the observations. Who still waits is counted: a request that was due before is
+    /// answered first.
     pub(super) fn seen(&self) -> Seen {
         // Both have answered all that was due until now when each has begun two more.
         let now = || {

@@ -1,4 +1,4 @@
-//! The agent inside a real Puma: every request is seen once, whatever happens to the processes.
+//! The agent inside a real Puma: every request is recorded once, whatever happens to the processes.
 
 use std::collections::HashSet;
 

@@ -3,7 +3,7 @@
 use crate::support::{Puma, free_port};
 use recording::{Handled, TextId};
 
-/// Asks for each path once and answers what the agent recorded.
+/// Requests each path once and returns the agent's records.
 fn seen(app: &str, paths: &[&str], env: &[(&str, &str)]) -> (Puma, Vec<Handled>) {
     let mut puma = Puma::start_with(&["-t", "1:1"], app, env);
     let mut client = puma.connect();

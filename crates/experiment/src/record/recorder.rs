@@ -28,7 +28,7 @@ const BATCHES_MAX: usize = 64;
 const POLL: Duration = Duration::from_millis(20);
 /// Interval of storing facts and of sampling the host.
 const KEEP: Duration = Duration::from_secs(1);
-/// After the load: how long records of the last answers may take to appear.
+/// After the load: how long records of the last responses may take to appear.
 const LAST_RECORDS: Duration = Duration::from_millis(300);
 
 /// What the recorder needs.
@@ -123,7 +123,7 @@ impl Recorder {
         })
     }
 
-    /// Hands over what the load has seen.
+    /// Hands over the records of the load.
     pub(crate) fn take(&self, batch: Batch) {
         // The other end goes away only by a panic, which `end` reports.
         let _ = self.sender.send(batch);

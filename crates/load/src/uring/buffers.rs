@@ -13,7 +13,7 @@ use io_uring::types::BufRingEntry;
 
 /// Buffers of a ring; a power of two. A buffer is taken for a moment only, so that few are enough.
 const COUNT: u16 = 512;
-/// Bytes of one: most answers fit, and a longer one takes several.
+/// Bytes of one: most responses fit, and a longer one takes several.
 const BYTES: usize = 4096;
 const PAGE: usize = 4096;
 

@@ -1,7 +1,7 @@
 //! Requests over HTTP/2: users share connections, and each request has a stream.
 //!
 //! The users of one group wait in a queue for its connection, and there for a free stream. A
-//! connection that the server says goodbye on carries the answers that it still owes, while a new
+//! connection that the server says goodbye on carries the responses that it still owes, while a new
 //! one is made for the requests that it has not taken.
 
 use std::collections::VecDeque;

@@ -401,7 +401,7 @@ fn what_answers_have_in_common_is_told() {
     assert_eq!(of("POST /post").repeated, 0);
 }
 
-/// Of three answers to each try, the last is well.
+/// Of three responses to each try, the last is well.
 #[test]
 fn tries_in_vain_are_answered_and_give_no_points() {
     let asked = AtomicU64::new(0);

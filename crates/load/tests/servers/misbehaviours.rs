@@ -172,7 +172,7 @@ fn late() -> (&'static str, &'static str) {
     ("timed out", "no complete answer within the limit")
 }
 
-/// Answers each request with the bytes.
+/// Sends the bytes in response to each request.
 fn says(bytes: impl Into<Vec<u8>>) -> Handler {
     let bytes = bytes.into();
     Box::new(
@@ -182,7 +182,7 @@ fn says(bytes: impl Into<Vec<u8>>) -> Handler {
     )
 }
 
-/// Answers with the bytes and shuts down writing; what the client still says is read.
+/// Responds with the bytes and shuts down writing; what the client still says is read.
 fn ends(bytes: impl Into<Vec<u8>>) -> Handler {
     let bytes = bytes.into();
     Box::new(move |mut stream| {
@@ -193,7 +193,7 @@ fn ends(bytes: impl Into<Vec<u8>>) -> Handler {
     })
 }
 
-/// Answers with `begin`, then with `more` for as long as the client reads.
+/// Responds with `begin`, then with `more` for as long as the client reads.
 fn goes_on(begin: &'static str, more: Vec<u8>, pause: Duration) -> Handler {
     Box::new(move |mut stream| {
         let asked = read_request(&mut stream).is_some();

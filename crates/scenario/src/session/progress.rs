@@ -66,7 +66,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Answers a challenge of the server, where the entry says so; whether there is one.
+    /// Responds to a challenge of the server, where the entry says so; returns whether there is
+    /// one.
     fn answers_challenge(
         &self,
         step: &Step,

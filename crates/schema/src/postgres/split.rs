@@ -45,7 +45,7 @@ struct Cutter<'a> {
     pieces: Vec<Piece>,
 }
 
-/// What has been seen of the current statement.
+/// The part read of the current statement.
 #[derive(Default)]
 struct Seen {
     start: Option<usize>,

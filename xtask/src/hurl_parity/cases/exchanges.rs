@@ -266,7 +266,7 @@ const DEMANDS: [&str; 36] = [
     "HTTP 200\n[Query]\na: 1",
     "",
 ];
-/// Answers of JSON against demands of JSON.
+/// JSON responses against JSON demands.
 const BODIES: [(&str, &str); 8] = [
     ("{\"a\": 1}", "{\"a\":1}"),
     ("{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}"),

@@ -22,12 +22,12 @@ const FLAT_FROM: f64 = 10.0;
 /// Ratio to Ruby's throughput from which Go is "far ahead".
 const FAR_AHEAD: f64 = 1.5;
 
-/// A published statement, and what was seen here.
+/// A published statement, and the local measurement.
 struct Claim {
     what: String,
     published: String,
     here: String,
-    /// Whether the same was seen; absolute figures are not compared.
+    /// Whether the same was measured; absolute figures are not compared.
     holds: Option<bool>,
 }
 
