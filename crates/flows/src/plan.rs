@@ -185,9 +185,7 @@ pub(crate) fn middle(mut values: Vec<u64>) -> Option<u64> {
 }
 
 /// Returns the configuration for running the flows in `folder`. `kept` is the text of an existing
-/// configuration; load and flows are replaced there. Without one, `url` is the app's. `kept` is
-/// what an existing configuration says; its load and flows are replaced. Without it, `url` is where
-/// the app answers.
+/// configuration; load and flows are replaced there. Without one, `url` is the app's.
 pub fn config(taken: &Taken, source: &str, folder: &str, kept: Option<&str>, url: &str) -> String {
     let head = format!(
         "# Load and flows taken from {}.\n",

@@ -64,7 +64,7 @@ impl Frame {
     }
 }
 
-/// Prints the stored form. The text holds no line breaks. The text holds no line breaks.
+/// Prints the stored form. The text holds no line breaks.
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Frame(text) = self;

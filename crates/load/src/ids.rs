@@ -1,6 +1,6 @@
 //! Which requests carry a number, and which number.
 //!
-//! The app notes down each request that carries one. At tens of thousands a second that would cost
+//! The app records each request that carries one. At tens of thousands a second that would cost
 //! the app some percent, and nobody reads so many. So a load with a higher rate than its plan wants
 //! numbered thins them out: a random half of the requests carries one, a quarter, and so on. After
 //! the first half second their share changes at most twice a second and only when it is off by more

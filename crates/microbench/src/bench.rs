@@ -289,8 +289,8 @@ fn shape(rows: &mut [Row], jobs: &[Job], how: How) {
     }
 }
 
-/// Returns the CPU clock where every cell computes: other programs on the machine disturb CPU time
-/// least.
+/// Returns the clock of a row: CPU time by default where every cell computes, since other programs
+/// on the machine disturb CPU time least.
 fn clock(row: &Row, asked: Clock) -> Clock {
     let mut trials = row
         .cells

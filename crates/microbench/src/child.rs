@@ -61,7 +61,7 @@ pub struct Child {
     pub jit: [Jit; 2],
     /// Instructions of the loop with the script, and of the loop alone; negative where unavailable.
     pub instructions: Option<[i64; 2]>,
-    /// Instructions of the script with an input unknown to a compiler.
+    /// Instructions of the script fetching a value unknown to a compiler.
     pub inputs: Option<i64>,
     /// Value of the script, or a digest.
     pub value: Option<String>,

@@ -164,7 +164,7 @@ pub struct Trial {
     pub instructions: Option<[i64; 2]>,
     /// Instructions with an input unknown to a compiler.
     pub inputs: Option<i64>,
-    /// Value of the script, or a digest; `None` for a value without a printed form.
+    /// Instructions of the script fetching a value unknown to a compiler.
     pub value: Option<String>,
     /// The compiler before the first turn and at the end.
     pub jit: [Jit; 2],

@@ -17,7 +17,6 @@ pub struct Answer<'a> {
     /// Headers, in order.
     pub headers: &'a [HeaderSpan],
     /// Body, chunks joined; only the beginning where [`crate::Session::needs_body`] returned false.
-    /// Only its beginning when [`crate::Session::needs_body`] said no.
     pub body: &'a [u8],
     /// From sent to answered, nanoseconds.
     pub duration_ns: u64,

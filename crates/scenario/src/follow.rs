@@ -77,7 +77,7 @@ impl Trail {
     }
 
     /// Follows the response to `method`, when a redirect; returns whether one. The error says why
-    /// following fails. The error says why it cannot be followed.
+    /// following fails.
     pub(crate) fn follow(
         &mut self,
         answer: &Answer<'_>,

@@ -71,8 +71,7 @@ impl<'a> SetCookie<'a> {
     }
 
     /// Returns whether the header removes the cookie. `Max-Age` overrides a date; a date counts as
-    /// past when not after `now`, the response's own `Date`. `Max-Age` has the last word; a date
-    /// counts as past when it is not after `now`, the answer's own `Date`.
+    /// past when not after `now`, the response's own `Date`.
     fn deletes(&self, now: Option<&str>) -> bool {
         if let Some(seconds) = self
             .attribute("max-age")

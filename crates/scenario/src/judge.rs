@@ -257,7 +257,7 @@ fn captured(
     }
 }
 
-/// Returns the line of a flow named in a reason; `None` outside of any file.
+/// Returns the line of a flow named in a reason; empty outside of any file.
 fn at(place: Place) -> String {
     match place.line {
         0 => String::new(),

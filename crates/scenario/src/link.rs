@@ -163,7 +163,6 @@ fn connect_to(text: &str, at: &(String, u16)) -> Option<Option<(String, u16)>> {
 }
 
 /// Returns the host's first address by `HOST:PORT:ADDRESS[,ADDRESS]`. Outer `None`: unreadable.
-/// Outer `None`: it cannot be read.
 #[expect(
     clippy::option_option,
     reason = "unreadable and about another host are two things"

@@ -1,8 +1,7 @@
 //! Which known word a misspelt one resembles.
 
-/// Returns the known word most similar to the typed one, in either case. `None` below the given
-/// similarity, by Jaro and Winkler's measure: 0 to 1, equal words have 1. `None` where none has
-/// more than that likeness, by Jaro and Winkler's measure: 0 to 1, equal words have 1.
+/// Returns the known word most similar to the typed one, in either case. `None` where no similarity
+/// exceeds `likeness_min`, by Jaro and Winkler's measure: 0 to 1, equal words have 1.
 pub fn nearest<'a>(
     typed: &str,
     known: impl Iterator<Item = &'a str>,

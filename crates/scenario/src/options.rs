@@ -19,8 +19,7 @@ const REDIRECTS_DEFAULT: u64 = 50;
 const RETRY_INTERVAL_MS_DEFAULT: u64 = 1_000;
 
 /// Options with the values on and off. `http1.1`, `path-as-is`, `verbose` and `very-verbose` name
-/// the default, or concern output of `hurl`. Of these, `http1.1`, `path-as-is`, `verbose` and
-/// `very-verbose` say what is so anyway, or what `hurl` prints.
+/// the default, or concern output of `hurl`.
 const SWITCHES: [&str; 13] = [
     "compressed",
     "digest",

@@ -202,8 +202,7 @@ fn status(cursor: &mut Cursor<'_>) -> Result<Option<u16>, Fault> {
 }
 
 /// Returns the name and offset of a section beginning at the cursor. A JSON array may begin in the
-/// same way; sections begin with a capital letter. A JSON array may begin in the same way; sections
-/// begin with a capital letter.
+/// same way; sections begin with a capital letter.
 fn section_name<'a>(cursor: &mut Cursor<'a>) -> Result<Option<(&'a str, usize)>, Fault> {
     cursor.blank();
     let start = cursor.at();

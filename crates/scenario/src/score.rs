@@ -22,7 +22,6 @@ pub struct PointsLine {
 
 impl Tally {
     /// Counts a request with the demanded response. `line` is method and path without the query;
-    /// `captured` comes from [`crate::User::scored`]. `line` is method and path without the query;
     /// `captured` comes from [`crate::User::scored`].
     pub fn count(&mut self, spec: &ScoreSpec, line: &str, status: u16, captured: &[(usize, f64)]) {
         self.rule_counts.resize(spec.rules.len(), 0);

@@ -279,7 +279,7 @@ impl<'s> Session<'s> {
 
     /// Judges the response to the user's current request and moves the user on: to the next entry,
     /// or, after a failed check or the end of the flow, to a new iteration; an entry to be retried
-    /// stays. After [`Verdict::NotYet`] the user waits on. After [`Verdict::NotYet`] it waits on.
+    /// stays. After [`Verdict::NotYet`] the user waits on.
     pub fn judge(&self, user: &mut User, answer: &Answer<'_>) -> Verdict {
         let step = self.step(user);
         user.scored.clear();

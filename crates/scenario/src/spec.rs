@@ -27,10 +27,9 @@ pub struct Spec {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowSpec {
     /// Path of the `.hurl` file. Paths inside the flow are relative to the folder of the file.
-    /// `None`: a flow of messages alone. Paths inside the flow are relative to the folder of this
-    /// file. `None`: a flow of messages alone.
+    /// `None`: a flow of messages alone.
     pub file: Option<PathBuf>,
-    /// Share of runs, in proportion to the other flows' weights. At least 1. At least 1.
+    /// Share of runs, in proportion to the other flows' weights. At least 1.
     pub weight: u32,
     /// A file of rows, one per iteration: CSV with the variables' names in the header line, or JSON
     /// (`.json`, `.jsonl`, `.ndjson`), a list or lines of objects with equal names.
@@ -55,15 +54,14 @@ impl FlowSpec {
     }
 }
 
-/// A WebSocket, and the messages exchanged. Texts may hold `{{expressions}}`. Texts may hold
-/// `{{expressions}}`.
+/// A WebSocket, and the messages exchanged. Texts may hold `{{expressions}}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SocketSpec {
     /// URL of the WebSocket: a path, as in a flow.
     pub connect: String,
     /// More headers of the opening request.
     pub headers: Vec<(String, String)>,
-    /// Number of exchanges of all messages before the WebSocket is closed. At least 1. At least 1.
+    /// Number of exchanges of all messages before the WebSocket is closed. At least 1.
     pub rounds: u64,
     /// The messages, in order.
     pub steps: Vec<MessageSpec>,
@@ -84,8 +82,7 @@ pub struct MessageSpec {
     pub captures: Vec<(String, String)>,
     /// Longest wait for the message, milliseconds. `None`: as for the answer to a request.
     pub within_ms: Option<u64>,
-    /// Wait of the user before the message. `None`: as before the flow's requests. `None`: as
-    /// before the flow's requests.
+    /// Wait of the user before the message. `None`: as before the flow's requests.
     pub think: Option<ThinkTime>,
     /// Whether the WebSocket is closed, and the server's close frame waited for.
     pub close: bool,
@@ -133,8 +130,7 @@ pub struct ScoreRule {
     pub status: Option<u16>,
     /// Points for each full group of `per` requests.
     pub points: f64,
-    /// Requests per group; usually 1. `floor(count / per)` groups count. `floor(count / per)`
-    /// groups count.
+    /// Requests per group; usually 1. `floor(count / per)` groups count.
     pub per: u64,
 }
 

@@ -50,7 +50,7 @@ pub(crate) enum Action {
     /// A request is made whose connection becomes a WebSocket.
     Upgrade,
     /// A message over a WebSocket: sent, awaited, or both. Only captures and asserts of the entry
-    /// count. Of the entry only captures and asserts count.
+    /// count.
     Message(Box<Message>),
 }
 

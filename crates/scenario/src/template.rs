@@ -11,7 +11,6 @@ use crate::variables::Variables;
 use crate::vocabulary::{WordKind, refusal};
 
 /// A text with expressions. Neighbouring pieces are never both text, and no text is empty.
-/// Neighbouring pieces are never both text, and no text is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Template {
     pub(crate) pieces: Vec<Piece>,

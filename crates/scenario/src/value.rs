@@ -174,7 +174,7 @@ impl Value {
     }
 
     /// Returns the value as text in a request, or as made by `toString`. The error names an
-    /// unprintable kind. The error names a kind that has none.
+    /// unprintable kind.
     pub(crate) fn rendered(&self) -> Result<String, String> {
         match self {
             Value::List(_) | Value::Object(_) | Value::Bytes(_) | Value::Unit => {

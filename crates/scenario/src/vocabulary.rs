@@ -27,8 +27,7 @@ pub struct Word {
     pub kind: WordKind,
     /// The word as written.
     pub name: &'static str,
-    /// Reason why the word is not run, or an alternative. `None`: the word is run. `None`: it is
-    /// run.
+    /// Reason why the word is not run, or an alternative. `None`: the word is run.
     pub refused: Option<&'static str>,
 }
 

@@ -1,6 +1,5 @@
-//! Runs the benchmark of `hakaru bench` beside peers; the benchmark is in
-//! `crates/bench/src/code.rs`, and missing peers are installed here. The benchmark itself is
-//! `crates/bench/src/code.rs`; here the peers are had where the machine lacks them.
+//! Runs the benchmark of `hakaru bench` beside peers: `crates/bench/src/code.rs`, with missing
+//! peers installed here.
 
 use std::env;
 use std::path::{Path, PathBuf};

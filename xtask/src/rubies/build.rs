@@ -35,8 +35,8 @@ pub(super) struct Puma {
 /// Flags of configure and of make for both compilers, without the parts needed in no row.
 const CONFIGURE: &str = "--disable-install-doc --enable-shared --enable-yjit --enable-zjit";
 
-/// Build recipe; Debian's autoconf runs from the folder unpacked to, given the variables set at the
-/// start. `@TOOLS@` is that folder.
+/// Build recipe; Debian's autoconf runs from `@TOOLS@`, the folder unpacked to, given the variables
+/// set at the start.
 const RECIPE: &str = r#"set -e
 tools='@TOOLS@'
 export PATH="$tools/usr/bin:$PATH" LD_LIBRARY_PATH="$tools/usr/lib/@ARCH@-linux-gnu"

@@ -72,8 +72,7 @@ fn key_in(message: &str) -> Option<String> {
     Some(rest.split_once('`')?.0.to_owned())
 }
 
-/// Returns serde's list of expected names, preceded by the nearest one. Names what was expected as
-/// YAML does, not as this program's types.
+/// Returns serde's list of expected names in terms of YAML, preceded by the nearest one.
 fn in_yaml(message: &str) -> String {
     let message = message
         .replace("expected u64", "expected a whole number")

@@ -35,8 +35,7 @@ impl Session<'_> {
 
     /// Returns whether the entry at `position` is served from the user's cache, without a request.
     /// The captures are taken then. The first request of an iteration is always made, as of a
-    /// reloaded page, so every iteration has one. Its captures are taken then. The first request of
-    /// an iteration is always made, as of a page that is reloaded, so that every iteration has one.
+    /// reloaded page, so every iteration has one.
     pub(super) fn is_fresh(&self, user: &mut User, position: Position) -> bool {
         let flow = &self.scenario.flows[position.flow];
         let step = &flow.steps[position.entry];
