@@ -162,9 +162,9 @@ pub struct Trial {
     pub computes: bool,
     /// Instructions with the script and without; `None` where unavailable.
     pub instructions: Option<[i64; 2]>,
-    /// Instructions with an input unknown to a compiler.
-    pub inputs: Option<i64>,
     /// Instructions of the script fetching a value unknown to a compiler.
+    pub inputs: Option<i64>,
+    /// Value of the script, or a digest; `None` for a value without a printed form.
     pub value: Option<String>,
     /// The compiler before the first turn and at the end.
     pub jit: [Jit; 2],
