@@ -101,7 +101,7 @@ fn found_by<'a>(query: &'a Query, filters: &'a [Filter]) -> impl Iterator<Item =
     query.exprs().into_iter().chain(filters)
 }
 
-/// Returns whether a flow may set a variable of the name.
+/// Refuses a variable with a generated name, which no flow may set.
 fn own(name: &str) -> Result<(), String> {
     match GENERATED.contains(&name) {
         true => Err(format!(

@@ -125,8 +125,8 @@ impl StepUrl {
         Ok(StepUrl::Path(path))
     }
 
-    /// Returns method and path without the query, expressions as written: the line of a request not
-    /// yet rendered.
+    /// Returns method and path without the query, expressions as written: the line of a request
+    /// with failed rendering.
     pub(crate) fn written_line(&self, method: &str) -> String {
         let url = self.template().print(crate::template::Style::Url);
         format!("{method} {}", url.split('?').next().unwrap_or(""))
