@@ -52,6 +52,8 @@ struct Row {
 struct Round {
     stated: f64,
     measured: f64,
+    /// A request without the fault, in the unit of both.
+    whole: f64,
     /// Milliseconds of a request on both sides.
     request: (f64, f64),
 }
@@ -120,7 +122,7 @@ impl Round {
 
     /// By how much the two differ, as a share of a request without the fault.
     fn apart(&self) -> f64 {
-        (self.stated - self.measured).abs() / self.request.1
+        (self.stated - self.measured).abs() / self.whole
     }
 }
 
@@ -186,12 +188,14 @@ impl Bench {
             let Some((first, last)) = before.zip(after) else {
                 return Err("no cost is stated".into());
             };
+            let (measured, whole) = match plant.events {
+                Events::Factor | Events::FactorOfBoth => (request.0 / request.1, 1.0),
+                _ => (request.0 - request.1, request.1),
+            };
             row.rounds.push(Round {
                 stated: (first * last).sqrt(),
-                measured: match plant.events {
-                    Events::Factor | Events::FactorOfBoth => request.0 / request.1,
-                    _ => request.0 - request.1,
-                },
+                measured,
+                whole,
                 request,
             });
             before = after;
