@@ -56,7 +56,9 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     // A server that could not be read has no place in the snapshot.
     if wanted.databases.len() == snapshot.databases.len() {
         for (database, url) in snapshot.databases.iter_mut().zip(&wanted.databases) {
-            database.miss_ns = database.is_local.then(|| misses::cost(url)).flatten();
+            let is_asked = database.is_local
+                && matches!(database.kind, DatabaseKind::Mysql | DatabaseKind::Mariadb);
+            database.miss_ns = is_asked.then(|| misses::cost(url)).flatten();
         }
     }
     let kinds = snapshot.databases.iter().map(|database| database.kind);

@@ -19,13 +19,7 @@ fn answers(puma: &mut Puma, expected: &[(&str, &str)]) {
     seen.sort_unstable();
     let all: Vec<u64> = (1..=expected.len() as u64).collect();
     assert_eq!(seen, all, "each is seen once");
-    let troubles: Vec<String> = puma
-        .rings
-        .processes()
-        .into_iter()
-        .flat_map(|process| process.troubles)
-        .collect();
-    assert_eq!(troubles, [""; 0]);
+    assert_eq!(puma.troubles(), [""; 0]);
 }
 
 fn check(app: &str, expected: &[(&str, &str)]) {

@@ -107,6 +107,12 @@ impl Puma {
         self.child.id()
     }
 
+    /// Returns the complaints of all agents so far.
+    pub fn troubles(&self) -> Vec<String> {
+        let processes = self.rings.processes().into_iter();
+        processes.flat_map(|process| process.troubles).collect()
+    }
+
     /// Reads what the agents have written so far.
     pub fn poll(&mut self) {
         let polled = self.rings.poll();

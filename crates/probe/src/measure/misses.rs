@@ -8,7 +8,6 @@
 use std::time::{Duration, Instant};
 
 use capture::{Catalogue, ExplainLimits};
-use database::Kind;
 
 const LOOKUPS: usize = 2000;
 const DEADLINE: Duration = Duration::from_millis(500);
@@ -35,15 +34,14 @@ pub(super) fn cost(url: &str) -> Option<f64> {
         ..ExplainLimits::default()
     };
     let mut server = Catalogue::open(url, limits).ok()?;
-    (server.kind() == Kind::Mysql).then_some(())?;
     let table = Table::largest(&mut server)?;
     // A server at rest keeps free pages: only those after the first half have to make room.
     let begin = Instant::now();
-    let is_half = |done: usize| done >= LOOKUPS / 2 || begin.elapsed() > DEADLINE / 2;
-    let done = table.lookups(&mut server, 0, is_half)?.0;
+    let half_until =
+        |end: Duration| move |done: usize| done >= LOOKUPS / 2 || begin.elapsed() > end;
+    let done = table.lookups(&mut server, 0, half_until(DEADLINE / 2))?.0;
     let before = reads(&mut server)?;
-    let is_over = |done: usize| done >= LOOKUPS / 2 || begin.elapsed() > DEADLINE;
-    let more_ns = table.lookups(&mut server, done, is_over)?.1;
+    let more_ns = table.lookups(&mut server, done, half_until(DEADLINE))?.1;
     per_page(more_ns, reads(&mut server)? - before)
 }
 
