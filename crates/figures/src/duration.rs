@@ -1,6 +1,7 @@
 //! Durations as typed by people: a number and a unit, such as `500ms`, `1.5s` or `2m`.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 /// A unit of time, from the shortest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +61,16 @@ pub fn nanos(text: &str, units: RangeInclusive<Unit>, bare: Option<Unit>) -> Opt
     nanos.is_finite().then_some(nanos)
 }
 
+/// Reads `500ms`, `20s`, `2m`, `1h`; a bare number is seconds.
+///
+/// # Errors
+/// Any other text; the message has examples.
+pub fn parse(text: &str) -> Result<Duration, String> {
+    nanos(text, Unit::Milliseconds..=Unit::Days, Some(Unit::Seconds))
+        .and_then(|nanos| Duration::try_from_secs_f64(nanos / 1e9).ok())
+        .ok_or_else(|| format!("`{text}` is not a duration; use for example 500ms, 20s, 2m or 1h"))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -99,5 +110,26 @@ mod tests {
             let read = nanos(&text, ALL, Some(Unit::Seconds));
             prop_assert!(read.is_none_or(|nanos| nanos >= 0.0));
         }
+    }
+
+    #[test]
+    fn a_flag_without_a_unit_is_seconds() {
+        let check = |text: &str, seconds: Option<f64>| {
+            assert_eq!(
+                parse(text).ok(),
+                seconds.map(Duration::from_secs_f64),
+                "{text}"
+            );
+        };
+        check("20s", Some(20.0));
+        check("20", Some(20.0));
+        check("1.5m", Some(90.0));
+        check("500ms", Some(0.5));
+        check("2h", Some(7200.0));
+        check("30d", Some(2_592_000.0));
+        check("", None);
+        check("s", None);
+        check("-1s", None);
+        check("3 days", None);
     }
 }

@@ -24,7 +24,6 @@ mod types;
 
 pub use exact::{Exact, PumaFlags};
 pub use rule_id::RuleId;
-pub use rules::hollow_answers::hollow;
 pub use types::{Confidence, Facts, Finding, Remedy, Safety};
 
 use context::Context;

@@ -15,12 +15,10 @@ pub(crate) mod profile;
 mod prune;
 mod report;
 mod run;
-pub(crate) mod schema;
 mod shared;
 mod sweep;
 mod tune;
 pub(crate) mod usage;
-mod value;
 
 use clap::{Parser, Subcommand};
 
@@ -40,11 +38,11 @@ pub(crate) use profile::ProfileArgs;
 pub(crate) use prune::PruneArgs;
 pub(crate) use report::{LogArgs, NoteArgs, ReportArgs};
 pub(crate) use run::RunArgs;
-pub(crate) use schema::SchemaArgs;
+pub(crate) use schema_commands::flags::SchemaArgs;
 pub(crate) use shared::{AppArgs, PageArgs, ReachArgs};
 pub(crate) use sweep::SweepArgs;
 pub(crate) use tune::{ArrivalsArg, PredictArgs, TuneArgs};
-pub(crate) use value::parse_duration;
+pub(crate) use figures::duration::parse as parse_duration;
 
 /// Find out why a web application is slow, change one thing, and prove whether it helped.
 #[derive(Debug, Parser)]
@@ -58,7 +56,7 @@ pub(crate) use value::parse_duration;
 pub(crate) struct Cli {
     /// Language of the pages [default: that of LC_ALL, LC_MESSAGES or LANG]
     #[arg(long, global = true, value_name = "LANGUAGE")]
-    pub(crate) lang: Option<crate::language::Typed>,
+    pub(crate) lang: Option<console::language::Typed>,
     /// When to use colour: auto, always or never
     #[arg(
         long,

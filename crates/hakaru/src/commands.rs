@@ -19,7 +19,6 @@ pub(crate) mod prune;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
-pub(crate) mod sqldef;
 pub(crate) mod sweep;
 pub(crate) mod try_finding;
 pub(crate) mod tune;

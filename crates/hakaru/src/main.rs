@@ -8,7 +8,6 @@ mod consent;
 mod context;
 mod exit;
 mod hosts;
-mod language;
 mod output;
 mod revision;
 mod runs;
@@ -18,13 +17,14 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use console::language;
 
 use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
     let called = std::env::args_os().next();
-    if let Some(tool) = called.and_then(|name| commands::sqldef::Tool::of(&name)) {
-        return commands::sqldef::main(tool);
+    if let Some(tool) = called.and_then(|name| sqldef::Tool::of(&name)) {
+        return sqldef::main(tool);
     }
     let typed = match typed() {
         Ok(typed) => typed,

@@ -50,7 +50,7 @@ fn check(folder: &Path, arguments: &[&str]) {
         let columns: usize = columns.parse().expect("a number");
         assert!(told.lines().count() > 3, "{arguments:?}: {told}");
         for line in told.lines() {
-            let width = report::text::width(line);
+            let width = figures::text::width(line);
             assert!(
                 width <= columns,
                 "{width} columns, not {columns}: {line}\n{told}"
@@ -117,7 +117,7 @@ fn a_run_shows_what_it_does_while_it_does_it() {
     }
     let lines = live.split(['\n', '\r']);
     for line in lines.map(|line| line.trim_start_matches("\x1b[J")) {
-        assert!(report::text::width(line) <= 60, "{line:?}");
+        assert!(figures::text::width(line) <= 60, "{line:?}");
     }
     let run = ["run", "-d", "300ms", "--warmup", "0s", "--no-profile"];
     let piped = told(folder.path(), &[], &run);

@@ -22,7 +22,7 @@ pub fn all(view: &View<'_>) -> Vec<Text> {
         return vec![text!("nothing was measured: no request was due")];
     }
     let mut doubts = Vec::new();
-    doubts.extend(findings::hollow(measured.figures.statuses.sorted()));
+    doubts.extend(figures::hollow::warning(measured.figures.statuses.sorted()));
     doubts.extend(saturated(view));
     doubts.extend(late(measured));
     doubts.extend(crate::generators::doubts(view));

@@ -1,10 +1,10 @@
 //! Several generators beside each other: requests, lateness and start of each.
 
 use figures::numbers;
+use figures::text::{Column, one_line};
 use hdrhistogram::Histogram;
 use load::Engine;
 use recording::Nanos;
-use report::text::{Column, one_line};
 use words::{Language, Phrase, Text, phrase, text};
 
 use crate::doubts::SHARE_BUSY;

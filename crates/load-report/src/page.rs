@@ -1,11 +1,11 @@
 //! The summary for people: rate, percentiles, responses, errors, the generator, doubts,
 //! expectations.
 
+use figures::text::{Column, fold, left, one_line, table as fitted, width};
 use figures::{counted, numbers};
 use hdrhistogram::Histogram;
 use load::{Outcomes, Pace};
 use recording::{Nanos, Outcome};
-use report::text::{Column, fold, left, one_line, table as fitted, width};
 use words::{Language, Phrase, Text, phrase, text};
 
 use crate::{View, doubts, generators, json, quantile_ms};

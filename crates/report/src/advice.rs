@@ -8,8 +8,8 @@ use whatif::Model;
 use whatif::advice::{Advice, Limit};
 use words::{Language, Phrase, Text, phrase, text};
 
-use crate::text::right;
 use figures::numbers;
+use figures::text::right;
 
 const HEADS: [Phrase; 4] = [
     phrase!("threads"),
@@ -59,7 +59,7 @@ impl Page<'_> {
             config = self.config()
         ));
         let lines = texts.iter().map(|text| text.written_in(language) + "\n");
-        crate::text::fold(&lines.collect::<String>(), columns)
+        figures::text::fold(&lines.collect::<String>(), columns)
     }
 
     fn origin(&self) -> Text {

@@ -6,8 +6,8 @@ use whatif::goal::Goal;
 use whatif::{Load, Model, Prediction, Setup, bound};
 use words::{Language, Text, text};
 
-use crate::text::{left, right};
 use figures::numbers;
+use figures::text::{left, right};
 
 /// Columns of the table.
 const NAME_COLUMNS: usize = 18;
@@ -129,7 +129,7 @@ impl Forecast<'_> {
             text.push_str(&format!("\n  {}", note.written_in(language)));
         }
         text.push('\n');
-        crate::text::fold(&text, columns)
+        figures::text::fold(&text, columns)
     }
 
     /// A name, what was recorded, and what is predicted.

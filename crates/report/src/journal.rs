@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use words::{Language, Phrase, Text, phrase, text};
 
 use crate::html;
-use crate::text::{COLUMNS, Column, fold, one_line, table, width};
+use figures::text::{COLUMNS, Column, fold, one_line, table, width};
 
 /// Verdict on a change indistinguishable from chance.
 const NOISE_UNKNOWN: Phrase = phrase!("noise unknown: run again unchanged");

@@ -8,8 +8,8 @@ use recording::{LoadMode, ProcessRole};
 use words::{Language, Text};
 
 use crate::facts::{self, Percentiles};
-use crate::text::one_line;
 use crate::{View, curve, sure, v1, verdict};
+use figures::text::one_line;
 
 /// Returns the JSON of a run, indented, with a line feed at the end.
 pub fn run(view: &View<'_>) -> String {

@@ -21,7 +21,6 @@ pub mod seconds;
 pub mod sure;
 pub mod sweep;
 pub mod terminal;
-pub mod text;
 pub mod tuned;
 pub mod v1;
 mod verdict;

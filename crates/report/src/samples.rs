@@ -16,7 +16,7 @@ pub(crate) fn check_widths(page: impl Fn(usize) -> String) {
     for columns in [60, 72, 80, 100, 120] {
         let page = page(columns);
         for line in page.lines() {
-            let width = crate::text::width(line);
+            let width = figures::text::width(line);
             assert!(
                 width <= columns,
                 "{width} columns, not {columns}: {line}\n{page}"

@@ -7,7 +7,7 @@ use words::{Phrase, Text, phrase, text};
 
 use crate::View;
 use crate::facts::{self, HostUse, Percentiles};
-use crate::text::one_line;
+use figures::text::one_line;
 
 /// One statement on the trust in the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use words::{Language, Phrase, Text, phrase, text};
 
 use crate::facts::{self, Percentiles};
 
-use crate::text::{COLUMNS, Column, fold, left, table, width};
 use crate::{View, html};
 use figures::numbers;
+use figures::text::{COLUMNS, Column, fold, left, table, width};
 
 /// Throughput must grow by so much from the best so far, or connections only wait longer. Above the
 /// scatter of two short runs on a quiet host.

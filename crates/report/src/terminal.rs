@@ -43,7 +43,7 @@ pub struct Style {
 impl Default for Style {
     fn default() -> Style {
         Style {
-            columns: crate::text::COLUMNS,
+            columns: figures::text::COLUMNS,
             colour: false,
             ascii: false,
             language: Language::English,

@@ -7,8 +7,8 @@ use findings::RuleId;
 use words::{Text, text};
 
 use crate::terminal::TERMS;
-use crate::text::one_line;
 use crate::{View, facts};
+use figures::text::one_line;
 
 /// The part with most of the time, and the route; or the reason why there is no verdict.
 pub(crate) fn what_dominates(view: &View<'_>) -> Text {

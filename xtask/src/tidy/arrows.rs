@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &str)] = &[
     ("capture", "database recording ring sql-digest stacks"),
     ("collect", "capture remote"),
     ("comparison", "recording stats words"),
+    ("console", "figures words"),
     ("database", ""),
     ("doctor", "figures words"),
     (
@@ -34,7 +35,7 @@ const ARROWS: &[(&str, &str)] = &[
     ("load", "figures recording scenario"),
     (
         "load-report",
-        "figures findings load recording report scenario words",
+        "figures load recording scenario words",
     ),
     ("logs", "routes sql-digest"),
     ("microbench", "stats words"),
@@ -50,9 +51,14 @@ const ARROWS: &[(&str, &str)] = &[
     ("routes", ""),
     ("scenario", "figures"),
     ("schema", ""),
+    (
+        "schema-commands",
+        "console database figures rails-schema schema schema-db schema-lint words",
+    ),
     ("schema-db", "database schema schema-lint"),
     ("schema-lint", "schema"),
     ("sql-digest", ""),
+    ("sqldef", "console schema schema-commands schema-db"),
     ("stacks", ""),
     ("stats", ""),
     ("store", "recording"),

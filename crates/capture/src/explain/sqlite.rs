@@ -22,7 +22,7 @@ impl Sqlite {
     /// Opens `path`, `//path` or `///path` (which mean the same file in different frameworks'
     /// tongues).
     pub(crate) fn open(address: &str, limits: ExplainLimits) -> Result<Sqlite, ExplainError> {
-        let (address, _) = super::split_query(address, "");
+        let (address, _) = super::split_query(address);
         let path = match address.strip_prefix("//") {
             Some(path) => path,
             None => address,

@@ -95,7 +95,8 @@ impl Experiment<'_> {
         }
         for label in [Label::A, Label::B] {
             let statuses = &self.seen[label.index()].statuses;
-            let hollow = findings::hollow(statuses.iter().map(|(status, count)| (*status, *count)));
+            let hollow =
+                figures::hollow::warning(statuses.iter().map(|(status, count)| (*status, *count)));
             self.notes.extend(
                 hollow.map(|doubt| text!("{label}: {doubt}", label = label.to_string(), doubt)),
             );

@@ -26,7 +26,7 @@ use words::{Text, text};
 use crate::cli::{BenchArgs, ClockArg, RepeatArg};
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::language;
+use console::language;
 use crate::output::{self as printed, html, look};
 use resolve::{Group, Resolved, usage};
 use watch::Screen;
@@ -306,7 +306,7 @@ fn show(args: &BenchArgs, form: Option<Form>, done: &Done) -> Result<(), Failure
         // The form names a loser whatever chance did; what may be claimed stands beside it.
         printed::notice(report::bench::page(
             &view,
-            look::notice_columns().unwrap_or(report::text::COLUMNS),
+            look::notice_columns().unwrap_or(figures::text::COLUMNS),
             language::chosen(),
         ));
     } else if args.json {

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use figures::text::{left, width};
 use figures::{counted, numbers};
 use load::{Checked, Plan, Trust, Via};
 use recording::Outcome;
-use report::text::{left, width};
 use scenario::{FlowSpec, Scenario};
 use serde::Serialize;
 use words::{Text, text};
@@ -13,10 +13,10 @@ use words::{Text, text};
 use crate::cli::CheckArgs;
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::language;
 use crate::output;
 use crate::settings::config;
 use crate::settings::{URL_DEFAULT, nanos, scenario_spec};
+use console::language;
 
 /// Runs the flows and shows what came.
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {

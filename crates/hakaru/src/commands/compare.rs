@@ -17,9 +17,9 @@ use store::Trial;
 
 use crate::cli::{CompareArgs, HowArgs};
 use crate::exit::{Exit, Failure};
-use crate::language;
 use crate::output::{self, look, observer};
 use crate::settings::config;
+use console::language;
 
 /// Measures the comparison, prints the table, and returns the exit code.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
@@ -100,9 +100,9 @@ pub(crate) fn show(comparison: &Comparison, how: &HowArgs) -> Result<(), Failure
     match &how.page.html {
         Some(path) => {
             let language = language::chosen();
-            let text = page::text(comparison, report::text::COLUMNS, language);
+            let text = page::text(comparison, figures::text::COLUMNS, language);
             let html = report::html::page(&page::compact(comparison, language), &text, language);
-            output::html::write_html(path, &html)
+            Ok(output::html::write_html(path, &html)?)
         }
         None => Ok(()),
     }

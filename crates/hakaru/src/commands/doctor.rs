@@ -12,9 +12,9 @@ use words::text;
 
 use crate::cli::{DoctorArgs, Measure};
 use crate::exit::{Exit, Failure};
-use crate::language;
 use crate::output;
 use crate::settings::config;
+use console::language;
 
 /// Looks and prints.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {

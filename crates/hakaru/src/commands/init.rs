@@ -14,12 +14,12 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use report::text::left;
+use figures::text::left;
 use words::{Phrase, Text, phrase, text};
 
 use crate::cli::InitArgs;
 use crate::exit::{Exit, Failure};
-use crate::language;
+use console::language;
 use crate::output;
 use crate::settings::config::FILE_NAME;
 

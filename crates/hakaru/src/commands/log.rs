@@ -5,10 +5,10 @@ use store::{RunEntry, RunRef, Store, StoreError, Trial};
 
 use crate::cli::LogArgs;
 use crate::exit::{Exit, Failure};
-use crate::language;
 use crate::output::html;
 use crate::output::{self, look};
 use crate::runs;
+use console::language;
 
 /// Prints the journal.
 pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {

@@ -8,9 +8,9 @@ use words::text;
 
 use crate::cli::{ArrivalsArg, PredictArgs};
 use crate::exit::{Exit, Failure};
-use crate::language;
 use crate::output::{self, look};
 use crate::runs;
+use console::language;
 
 /// Prints the prediction.
 pub(crate) fn predict(args: &PredictArgs) -> Result<Exit, Failure> {

@@ -11,7 +11,7 @@ use report::profile::ProfileView;
 use stacks::Profile;
 
 use crate::exit::{Exit, Failure};
-use crate::language;
+use console::language;
 use crate::output::{self, look};
 use kept::Found;
 

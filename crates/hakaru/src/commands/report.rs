@@ -7,7 +7,7 @@ use store::RunRef;
 
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure};
-use crate::language;
+use console::language;
 use crate::output::html::{check_html, is_stdout, write_html};
 use crate::output::{self, look};
 

@@ -14,11 +14,11 @@ use crate::cli::SweepArgs;
 use crate::commands::run;
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::language;
 use crate::output::html;
 use crate::output::{self, look, observer};
 use crate::runs;
 use crate::settings::config;
+use console::language;
 
 /// Measures, prints, and says how the program ends.
 pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
@@ -85,7 +85,7 @@ fn add(sweep: &mut Sweep, recording: &Recording, number: Option<i64>) {
     sweep.command.clone_from(&recording.meta.target.command);
     let breakdown = breakdown::of(recording);
     let step = Step::of(recording, &breakdown, number);
-    let hollow = findings::hollow(runs::statuses(recording));
+    let hollow = figures::hollow::warning(runs::statuses(recording));
     if let Some(doubt) = hollow.filter(|_| sweep.notes.is_empty()) {
         sweep.notes.push(doubt);
     }
@@ -105,7 +105,7 @@ fn show(args: &SweepArgs, sweep: &Sweep) -> Result<(), Failure> {
         false => output::page(&sweep.text(look::page_columns(), language::chosen())),
     }
     match &args.html {
-        Some(path) => html::write_html(path, &sweep.html(language::chosen())),
+        Some(path) => Ok(html::write_html(path, &sweep.html(language::chosen()))?),
         None => Ok(()),
     }
 }

@@ -24,10 +24,10 @@ use crate::commands::run;
 use crate::consent;
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::language;
 use crate::output::{self, look, observer};
 use crate::runs;
 use crate::settings::config;
+use console::language;
 
 /// Blocks of the recording, the base of all predictions.
 const RECORDED_BLOCKS: u32 = 2;
@@ -225,7 +225,7 @@ fn model(
 
 /// Warns when most responses of the recording are redirects or refusals.
 fn doubt(recording: &Recording) {
-    if let Some(doubt) = findings::hollow(runs::statuses(recording)) {
+    if let Some(doubt) = figures::hollow::warning(runs::statuses(recording)) {
         output::notice(text!("hakaru: {doubt}", doubt));
     }
 }

@@ -159,7 +159,7 @@ mod tests {
         for line in live.lines(Nanos(86_399 * SECOND)) {
             for language in [words::Language::English, words::Language::Japanese] {
                 let line = line.written_in(language);
-                assert!(report::text::width(&line) < 60, "{line}");
+                assert!(figures::text::width(&line) < 60, "{line}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Pages of `docs/` for the terminal: the part of Markdown used there.
 
-use report::text::wrap;
+use figures::text::wrap;
 
 /// Limit of lines for a paragraph or a list's item without a limit.
 const NO_LIMIT: usize = usize::MAX;

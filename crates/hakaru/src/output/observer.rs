@@ -8,7 +8,7 @@ use recording::{Exchange, Nanos};
 use words::{Text, text};
 
 use super::live::Live;
-use super::progress::{Progress, Ticker};
+use console::{Progress, Ticker};
 use crate::context;
 use crate::exit::Failure;
 use crate::output;

@@ -185,7 +185,7 @@ fn pages_fit_the_terminal_in_both_languages_and_list_every_check() {
                 let page = String::from_utf8(output.stdout).expect("text");
                 let most: usize = columns.parse().expect("a number");
                 for line in page.lines() {
-                    assert!(report::text::width(line) <= most, "{columns}: {line}");
+                    assert!(figures::text::width(line) <= most, "{columns}: {line}");
                 }
                 assert!(page.lines().count() > 3, "{page}");
             }

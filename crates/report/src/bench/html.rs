@@ -7,7 +7,7 @@ use microbench::bench::figure;
 use words::{Language, Text, text};
 
 use super::{BenchView, page};
-use crate::text::COLUMNS;
+use figures::text::COLUMNS;
 
 /// Colours distinct for people with red-green colour blindness (Okabe & Ito 2008).
 pub(super) const COLOURS: [&str; 7] = [
@@ -97,7 +97,7 @@ fn bars(view: &BenchView, row: usize, language: Language) -> String {
     for (line, cell) in ranked.into_iter().enumerate() {
         let y = line as f64 * LINE + 4.0;
         let colour = COLOURS[cell % COLOURS.len()];
-        let name = escaped(&crate::text::fit(view.cell_name(row, cell), 26));
+        let name = escaped(&figures::text::fit(view.cell_name(row, cell), 26));
         let _ = writeln!(
             out,
             "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{name}</text>",

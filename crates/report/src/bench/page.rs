@@ -8,7 +8,7 @@ use stats::comparison::Verdict;
 use words::{Language, Phrase, Text, phrase, text};
 
 use super::{BenchView, Beside};
-use crate::text::{Column, fold, one_line, table};
+use figures::text::{Column, fold, one_line, table};
 
 /// Heads of the columns after the name, with the order in which columns are left out.
 const HEADS: [(Phrase, u8); 7] = [

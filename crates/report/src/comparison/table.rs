@@ -5,8 +5,8 @@ use figures::counted;
 use words::{Language, Text, text};
 
 use super::sentence;
-use crate::text::{Column, fold, one_line, table as fitted};
 use figures::numbers;
+use figures::text::{Column, fold, one_line, table as fitted};
 
 /// Columns for a variant's name in the head of the table.
 const NAME_COLUMNS: usize = 28;
@@ -32,7 +32,7 @@ pub fn text(comparison: &Comparison, columns: usize, language: Language) -> Stri
     let fits = columns >= NAMED_COLUMNS_MIN
         && names
             .iter()
-            .all(|name| crate::text::width(name) <= NAME_COLUMNS);
+            .all(|name| figures::text::width(name) <= NAME_COLUMNS);
     if !fits {
         text += &names.each_ref().map(|name| format!("  {name}\n")).concat();
     }

@@ -116,7 +116,7 @@ fn pages_of_several_runs_are_accessible() {
 pub(super) fn compared(comparison: &Comparison, language: Language) -> String {
     super::page(
         &comparison::compact(comparison, language),
-        &comparison::text(comparison, crate::text::COLUMNS, language),
+        &comparison::text(comparison, figures::text::COLUMNS, language),
         language,
     )
 }

@@ -7,7 +7,7 @@ use words::Language;
 use super::graph::Graphs;
 use super::{ProfileView, difference, difference_json, page};
 use crate::html;
-use crate::text::COLUMNS;
+use figures::text::COLUMNS;
 
 /// Nodes of a page's graph. What is left out is narrower than a ten-thousandth, and said.
 const NODES_MAX: usize = 30_000;

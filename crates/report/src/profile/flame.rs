@@ -4,7 +4,7 @@ use stacks::{Profile, Tree};
 
 use words::{Language, text};
 
-use crate::text::{fit, one_line};
+use figures::text::{fit, one_line};
 
 /// Narrower nodes are left out and counted.
 const SHARE_MIN: f64 = 0.02;

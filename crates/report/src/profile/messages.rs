@@ -10,7 +10,7 @@ use stacks::{Flame, Profile, RouteId};
 use words::{Language, text};
 
 use super::graph::Graphs;
-use crate::text::{fit, one_line};
+use figures::text::{fit, one_line};
 
 /// Nodes of one route's graph, and the number of routes with a graph.
 const NODES_MAX: usize = 3_000;

@@ -8,8 +8,8 @@ use stacks::{Diff, Frame, Profile, Row, Unit};
 use words::{Language, Phrase, Text, phrase, text};
 
 use super::{CountedView, ProfileView, flame};
-use crate::text::{fit, fold, left, one_line, right};
 use figures::numbers;
+use figures::text::{fit, fold, left, one_line, right};
 
 const ROWS: usize = 15;
 const SITES: usize = 8;

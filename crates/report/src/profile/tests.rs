@@ -1,7 +1,7 @@
 use serde_json::Value;
 use words::Language;
 
-use crate::text::COLUMNS;
+use figures::text::COLUMNS;
 
 use super::{CountedView, ProfileView, difference, difference_json, json, page};
 

@@ -7,8 +7,8 @@ use words::{Phrase, Text, phrase, text};
 use super::page::{Ink, Page};
 use super::terms::{TERMS, Term};
 use crate::facts::{self, Percentiles};
-use crate::text::{left, one_line, right, width};
 use figures::numbers;
+use figures::text::{left, one_line, right, width};
 
 use crate::View;
 

@@ -7,8 +7,8 @@ use findings::{Confidence, Finding, Safety};
 use words::{Text, text};
 
 use super::page::{Ink, Page};
-use crate::text::{one_line, right, wrap};
 use crate::{View, facts};
+use figures::text::{one_line, right, wrap};
 
 const FINDINGS_MAX: usize = 10;
 /// Findings shown whole; of the others the title, the fix and the gain. One is fixed at a time, and

@@ -6,8 +6,8 @@ use words::{Text, text};
 
 use super::page::{Ink, Page};
 use crate::facts::{self, Percentiles};
-use crate::text::{COLUMNS, left, right, width};
 use figures::numbers;
+use figures::text::{COLUMNS, left, right, width};
 
 use crate::View;
 

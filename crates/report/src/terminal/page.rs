@@ -3,7 +3,7 @@
 use words::Text;
 
 use super::Style;
-use crate::text::{self, COLUMNS, ascii};
+use figures::text::{self, COLUMNS, ascii};
 
 /// Meaning of a piece of a line; colour repeats the meaning, and nothing is lost without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use words::{Phrase, Text, phrase, text};
 
 use super::page::{Ink, Page};
 use crate::View;
-use crate::text::{fit, one_line, right, width};
+use figures::text::{fit, one_line, right, width};
 
 const STATEMENTS_MAX: usize = 6;
 const COLUMN: usize = 11;

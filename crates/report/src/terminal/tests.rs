@@ -7,8 +7,8 @@ use words::Language;
 
 use super::*;
 use crate::samples::Sample;
-use crate::text::CUT;
-use crate::text::width;
+use figures::text::CUT;
+use figures::text::width;
 
 const PLAIN: Style = Style {
     columns: 100,

@@ -4,8 +4,8 @@ use words::{Text, text};
 
 use super::doubts::is_loud;
 use super::page::{Ink, Page};
-use crate::text::left;
 use crate::{View, sure};
+use figures::text::left;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     page.heading(text!("HOW SURE"));

@@ -3,8 +3,8 @@
 use words::{Text, text};
 
 use super::page::{Ink, Page};
-use crate::text::one_line;
 use crate::{View, verdict};
+use figures::text::one_line;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     title(page, view);

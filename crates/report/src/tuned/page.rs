@@ -7,8 +7,8 @@ use words::{Language, Phrase, Text, phrase, text};
 
 use super::Tuned;
 use crate::forecast::{load_words, memory};
-use crate::text::{Column, fold, table};
 use figures::numbers;
+use figures::text::{Column, fold, table};
 
 /// Heads of the figures, with the order in which columns are left out.
 const HEADS: [(Phrase, u8); 7] = [

@@ -130,7 +130,7 @@ fn say_end(
             first = subject(bad)
         ),
     };
-    output::page(&format!("{}\n", line.written_in(crate::language::chosen())));
+    output::page(&format!("{}\n", line.written_in(console::language::chosen())));
     match end {
         _ if context::raised(stop) => Exit::Interrupted,
         End::Found(..) => Exit::Ok,

@@ -13,7 +13,7 @@ use words::{Text, text};
 use super::kept::{benches, day, said};
 use crate::cli::BenchArgs;
 use crate::exit::{Exit, Failure};
-use crate::language;
+use console::language;
 use crate::output::{self, html, look};
 
 /// A contender's benches in a row, the oldest first.

@@ -90,7 +90,7 @@ fn diff(numbers: &[String], page: Option<&Path>) -> Result<String, Failure> {
     let run = |more: &[&std::ffi::OsStr]| {
         let mut command = Command::new(&hakaru);
         command.args(["profile", "diff"]).args(numbers).args(more);
-        let code = crate::language::chosen().code();
+        let code = console::language::chosen().code();
         command.args(["--lang", code]).output().map_err(failed)
     };
     if let Some(page) = page {

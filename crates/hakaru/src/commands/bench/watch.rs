@@ -31,7 +31,7 @@ impl<'a> Screen<'a> {
 
     fn name(&self, cell: Cell) -> String {
         let job = self.jobs[cell.job].name.lines().next().unwrap_or_default();
-        report::text::fit(
+        figures::text::fit(
             &format!("{job}, {}", self.contenders[cell.contender].name),
             NAME,
         )

@@ -9,8 +9,8 @@ use super::settings::Settings;
 use crate::cli::LoadArgs;
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::language;
 use crate::output;
+use console::language;
 
 /// Searches, prints what was found, and says how the program ends.
 pub(crate) fn find_max(

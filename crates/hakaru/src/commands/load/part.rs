@@ -25,7 +25,7 @@ pub(super) fn check(args: &LoadArgs) -> Result<(), Failure> {
             Exit::Usage,
             "--result - takes standard output for itself; leave --json or --html - out, or write --result FILE",
         )),
-        false => check_writable(path),
+        false => Ok(check_writable(path)?),
     }
 }
 

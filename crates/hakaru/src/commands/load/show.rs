@@ -5,9 +5,9 @@ use std::path::Path;
 use load_report::{View, rows};
 
 use crate::exit::Failure;
-use crate::language;
 use crate::output::html::{check_html, check_writable, is_stdout, write_html};
 use crate::output::{self, look};
+use console::language;
 
 /// The requested outputs.
 pub(super) struct Outputs<'a> {
@@ -44,7 +44,7 @@ pub(super) fn show(view: &View<'_>, outputs: &Outputs<'_>) -> Result<(), Failure
     if let Some(path) = outputs.html {
         let (json, text) = (
             load_report::json::document(view, language::chosen()),
-            load_report::page::summary(view, report::text::COLUMNS, language::chosen()),
+            load_report::page::summary(view, figures::text::COLUMNS, language::chosen()),
         );
         write_html(path, &report::html::page(&json, &text, language::chosen()))?;
     }

@@ -15,7 +15,7 @@ use super::kept;
 use crate::cli::profile::{Mode, ProfileArgs};
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::language;
+use console::language;
 use crate::output::{self, look};
 use experiment::workspace::Inside;
 

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use crate::cli::schema::{CompareArgs, Dialect, Filter, How, SchemaCommand};
 use crate::exit::{Exit, Failure};
 use crate::settings::config::schema::Schema;
 use crate::settings::config::{self, FILE_NAME};
+use schema_commands::flags::{CompareArgs, Dialect, Filter, How, SchemaCommand};
 
 /// Fills in what was not typed; names what is missing still.
 pub(super) fn configure(command: &mut SchemaCommand) -> Result<(), Failure> {
