@@ -1,8 +1,11 @@
 //! Everything the program prints: data on standard output, diagnostics on standard error.
 
 pub mod columns;
+pub mod html;
 pub mod language;
 pub mod look;
+pub mod markdown;
+pub mod process;
 mod progress;
 
 use std::io::{self, IsTerminal, Write};

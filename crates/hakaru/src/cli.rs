@@ -1,6 +1,5 @@
 //! The command line as typed. Nothing outside the process is touched here.
 
-mod bench;
 mod check;
 mod collect;
 mod compare;
@@ -23,7 +22,6 @@ pub(crate) mod usage;
 use clap::{Parser, Subcommand};
 
 use crate::output::look::Colour;
-pub(crate) use bench::{BenchArgs, ClockArg, CommandArgs, RepeatArg};
 pub(crate) use check::CheckArgs;
 pub(crate) use collect::CollectArgs;
 pub(crate) use compare::{CompareArgs, HowArgs, TryArgs};
@@ -93,7 +91,7 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// Is this Ruby, this code or this command faster? benchmark_driver's files, in interleaved
     /// fresh processes
-    Bench(Box<BenchArgs>),
+    Bench(Box<microbench_commands::flags::BenchArgs>),
     /// Try the remedy of a finding: measure it beside the app as it is, say what it gives, take it
     /// back
     Try(Box<TryArgs>),

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use console::html::HtmlError;
 use experiment::Cause;
 
 /// The program's exit codes.
@@ -112,6 +113,23 @@ impl From<Cause> for Exit {
 impl From<experiment::Failure> for Failure {
     fn from(failure: experiment::Failure) -> Failure {
         Failure::new(failure.cause.into(), failure.message)
+    }
+}
+
+impl From<console::process::ProcessError> for Failure {
+    fn from(error: console::process::ProcessError) -> Failure {
+        Failure::new(Exit::Failed, error)
+    }
+}
+
+impl From<HtmlError> for Failure {
+    fn from(error: HtmlError) -> Failure {
+        let exit = match &error {
+            HtmlError::TwoDocuments => Exit::Usage,
+            HtmlError::Unwritable { is_full: true, .. } => Exit::NotKept,
+            HtmlError::Unwritable { is_full: false, .. } => Exit::Failed,
+        };
+        Failure::new(exit, error)
     }
 }
 

@@ -9,7 +9,6 @@ mod context;
 mod exit;
 mod hosts;
 mod output;
-mod revision;
 mod runs;
 mod settings;
 
@@ -82,7 +81,9 @@ fn main() -> ExitCode {
 fn typed() -> Result<Vec<OsString>, String> {
     let mut arguments = std::env::args_os();
     match arguments.next() {
-        Some(name) if commands::bench::is_called(&name) => commands::bench::typed(arguments),
+        Some(name) if microbench_commands::is_called(&name) => {
+            microbench_commands::typed(arguments)
+        }
         _ => Ok(cli::usage::typed()),
     }
 }

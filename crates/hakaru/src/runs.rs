@@ -2,13 +2,13 @@
 
 use experiment::Settings;
 use recording::{EndedEarly, Outcome, Recording};
+use store::revision::Revision;
 use store::{JournalEntry, RunRef, Store, StoreError, StoredRun};
 use words::text;
 
 use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::revision::Revision;
 
 /// The store of the current folder, which must be there.
 pub(crate) fn open() -> Result<Store, Failure> {

@@ -16,6 +16,7 @@ pub mod forecast;
 pub mod html;
 pub mod journal;
 pub mod json;
+pub mod live;
 pub mod profile;
 pub mod seconds;
 pub mod sure;

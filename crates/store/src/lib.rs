@@ -18,6 +18,7 @@ mod journal;
 mod profile;
 mod prune;
 mod read;
+pub mod revision;
 mod trial;
 mod undo;
 mod write;

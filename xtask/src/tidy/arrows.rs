@@ -39,6 +39,10 @@ const ARROWS: &[(&str, &str)] = &[
     ),
     ("logs", "routes sql-digest"),
     ("microbench", "stats words"),
+    (
+        "microbench-commands",
+        "capture console figures microbench report stats store words",
+    ),
     ("probe", "capture database doctor stats"),
     ("rails-schema", "schema"),
     ("recording", ""),

@@ -6,10 +6,10 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use microbench_commands::DROP_IN;
 use sqldef::Tool;
 
 use crate::cli::LinksArgs;
-use crate::commands::bench::DROP_IN;
 use crate::exit::{Exit, Failure};
 use crate::output;
 

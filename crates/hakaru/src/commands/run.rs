@@ -19,7 +19,7 @@ use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::output::html;
 use crate::output::observer;
-use crate::revision;
+use store::revision;
 use crate::runs;
 use crate::settings;
 use crate::settings::config;

@@ -7,11 +7,11 @@ use figures::counted;
 use recording::{Exchange, Nanos};
 use words::{Text, text};
 
-use super::live::Live;
-use console::{Progress, Ticker};
 use crate::context;
 use crate::exit::Failure;
 use crate::output;
+use console::{Progress, Ticker};
+use report::live::Live;
 
 /// Context of a run, with output of each phase.
 ///

@@ -7,17 +7,17 @@ use store::{Store, StoredBench};
 use words::{Text, text};
 
 use super::resolve::usage;
-use crate::cli::BenchArgs;
-use crate::exit::{Exit, Failure};
-use crate::output;
-use crate::{context, language, revision};
+use crate::ending::{Cause, Failure};
+use crate::flags::BenchArgs;
+use console::{language, process};
+use store::revision;
 
 /// Stores a bench, where demanded by `--save` or `--record`.
 pub(super) fn keep(args: &BenchArgs, view: &BenchView) -> Result<(), Failure> {
     if args.over_time.save.is_none() && !args.over_time.record {
         return Ok(());
     }
-    let folder = context::current_folder()?;
+    let folder = process::current_folder()?;
     let revision = revision::of(&folder);
     let bench = StoredBench {
         started_at_unix_ms: view.started_at_unix_ms,
@@ -29,8 +29,8 @@ pub(super) fn keep(args: &BenchArgs, view: &BenchView) -> Result<(), Failure> {
     };
     Store::open(&folder)
         .and_then(|store| store.put_bench(&bench))
-        .map_err(|error| Failure::new(Exit::NotKept, error))?;
-    output::notice(match bench.name.as_str() {
+        .map_err(|error| Failure::new(Cause::NotKept, error))?;
+    console::notice(match bench.name.as_str() {
         "" => text!("kept; `hakaru bench log` lists it"),
         name => text!("kept as {name}; --against {name} compares with it", name),
     });
@@ -80,7 +80,7 @@ pub(super) fn compare(then: &StoredBench, view: &BenchView) {
         .iter()
         .map(|line| line.written_in(language::chosen()) + "\n")
         .collect();
-    output::page(&written);
+    console::page(&written);
 }
 
 pub(super) fn said(against: &Against) -> Text {
@@ -116,12 +116,12 @@ pub(super) fn said(against: &Against) -> Text {
 }
 
 pub(super) fn benches() -> Result<Vec<StoredBench>, Failure> {
-    let folder = context::current_folder()?;
+    let folder = process::current_folder()?;
     if !Store::path_in(&folder).exists() {
         return Ok(Vec::new());
     }
     let read = Store::open(&folder).and_then(|store| store.benches());
-    read.map_err(|error| Failure::new(Exit::Failed, error))
+    read.map_err(|error| Failure::new(Cause::Failed, error))
 }
 
 pub(super) fn day(bench: &StoredBench) -> String {

@@ -11,8 +11,8 @@ use microbench::workloads;
 use microbench::yaml;
 use regex::Regex;
 
-use crate::cli::{BenchArgs, CommandArgs};
-use crate::exit::{Exit, Failure};
+use crate::ending::{Cause, Failure};
+use crate::flags::{BenchArgs, CommandArgs};
 
 /// Jobs measured together.
 pub(super) struct Group {
@@ -30,7 +30,7 @@ pub(super) struct Resolved {
 }
 
 pub(super) fn usage(message: impl std::fmt::Display) -> Failure {
-    Failure::new(Exit::Usage, message)
+    Failure::new(Cause::Usage, message)
 }
 
 /// Reads files and looks for the Rubies.

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use microbench::driver::{self, Declared};
 
 use super::resolve::{rubies, usage};
-use crate::cli::BenchArgs;
-use crate::exit::{Exit, Failure};
+use crate::ending::{Cause, Failure};
+use crate::flags::BenchArgs;
 
 /// Returns the command line equivalent to the scripts' declarations: generated YAML in place of
 /// each, declared options where none was typed. `None` when no file has that interface.
@@ -30,7 +30,7 @@ pub(super) fn declared(args: &BenchArgs, folder: &Path) -> Result<Option<BenchAr
         for (index, declared) in read(args, file, folder)?.into_iter().enumerate() {
             let path = folder.join(format!("{}-{index}.yml", file.replace('/', "_")));
             std::fs::write(&path, &declared.suite)
-                .map_err(|error| Failure::new(Exit::Failed, error))?;
+                .map_err(|error| Failure::new(Cause::Failed, error))?;
             typed.files.push(path.display().to_string());
             typed.runner = typed.runner.or(declared.runner);
             typed.output = typed.output.or(declared.output);
@@ -46,7 +46,7 @@ pub(super) fn declared(args: &BenchArgs, folder: &Path) -> Result<Option<BenchAr
 }
 
 fn read(args: &BenchArgs, file: &str, folder: &Path) -> Result<Vec<Declared>, Failure> {
-    let failed = |error: std::io::Error| Failure::new(Exit::Failed, error);
+    let failed = |error: std::io::Error| Failure::new(Cause::Failed, error);
     std::fs::write(folder.join("benchmark_driver.rb"), driver::STAND_IN).map_err(failed)?;
     let jobs = folder.join("jobs");
     std::fs::write(&jobs, "").map_err(failed)?;

@@ -5,14 +5,14 @@ use std::process::Command;
 use microbench::workloads::{self, CONSOLE, FLUID};
 
 use super::resolve;
-use crate::cli::BenchArgs;
-use crate::exit::{Exit, Failure};
+use crate::ending::{Cause, Ended, Failure};
+use crate::flags::BenchArgs;
 
 /// Of each picture.
 const SECONDS: u64 = 10;
 
 /// Draws with the first contender's Ruby.
-pub(super) fn show(args: &BenchArgs) -> Result<Exit, Failure> {
+pub(super) fn show(args: &BenchArgs) -> Result<Ended, Failure> {
     let rubies = resolve::rubies(args)?;
     let pictures = [
         (FLUID, "Fluid.new(400)", "3.times { shown.step }"),
@@ -27,10 +27,10 @@ pub(super) fn show(args: &BenchArgs) -> Result<Exit, Failure> {
             .arg(program)
             .status();
         let ended = ended
-            .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", command[0])))?;
+            .map_err(|error| Failure::new(Cause::Failed, format!("{}: {error}", command[0])))?;
         if !ended.success() {
-            return Ok(Exit::Failed);
+            return Ok(Ended::Failed);
         }
     }
-    Ok(Exit::Ok)
+    Ok(Ended::Ok)
 }

@@ -7,7 +7,7 @@ const NO_LIMIT: usize = usize::MAX;
 
 /// Returns a page with lines of at most `columns`. Code stays as it is; a table becomes a list,
 /// since its lines would be longer.
-pub(crate) fn page(markdown: &str, columns: usize) -> String {
+pub fn page(markdown: &str, columns: usize) -> String {
     let mut page = Page {
         columns,
         ..Page::default()

@@ -11,10 +11,10 @@ use store::StoredBench;
 use words::{Text, text};
 
 use super::kept::{benches, day, said};
-use crate::cli::BenchArgs;
-use crate::exit::{Exit, Failure};
+use crate::ending::{Cause, Ended, Failure};
+use crate::flags::BenchArgs;
 use console::language;
-use crate::output::{self, html, look};
+use console::{html, look};
 
 /// A contender's benches in a row, the oldest first.
 struct Seen {
@@ -23,11 +23,11 @@ struct Seen {
 }
 
 /// Shows every contender's figures, with the changes of level.
-pub(super) fn log(args: &BenchArgs) -> Result<Exit, Failure> {
+pub(super) fn log(args: &BenchArgs) -> Result<Ended, Failure> {
     let seen = seen(benches()?);
     if seen.is_empty() {
         return Err(Failure::new(
-            Exit::Failed,
+            Cause::Failed,
             "no bench was kept in this folder; `hakaru bench … --record` keeps one",
         ));
     }
@@ -38,19 +38,19 @@ pub(super) fn log(args: &BenchArgs) -> Result<Exit, Failure> {
             &report::bench::history_html(&histories, language::chosen()),
         )?;
         if html::is_stdout(path) {
-            return Ok(Exit::Ok);
+            return Ok(Ended::Ok);
         }
     }
     if args.json {
         let contenders: Vec<Value> = seen.iter().map(Seen::json).collect();
         let document =
             json!({"format": "hakaru-bench-log", "version": 1, "contenders": contenders});
-        output::data(&format!("{document:#}\n"));
-        return Ok(Exit::Ok);
+        console::data(&format!("{document:#}\n"));
+        return Ok(Ended::Ok);
     }
     let page: String = seen.iter().map(Seen::page).collect();
-    output::page(&page);
-    Ok(Exit::Ok)
+    console::page(&page);
+    Ok(Ended::Ok)
 }
 
 fn seen(benches: Vec<StoredBench>) -> Vec<Seen> {

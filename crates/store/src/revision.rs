@@ -13,14 +13,17 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The state of the project's repository; all empty where there is none, or no git.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Revision {
-    pub(crate) commit: String,
-    pub(crate) dirty: String,
-    pub(crate) dirty_hash: String,
+pub struct Revision {
+    /// Full hash of the commit.
+    pub commit: String,
+    /// Summary of uncommitted changes, as by `git diff --shortstat`.
+    pub dirty: String,
+    /// Hash of the uncommitted changes; empty without any.
+    pub dirty_hash: String,
 }
 
 /// Returns the revision of the folder's repository.
-pub(crate) fn of(project: &Path) -> Revision {
+pub fn of(project: &Path) -> Revision {
     let Some(commit) = git(project, &["rev-parse", "HEAD"]) else {
         return Revision::default();
     };

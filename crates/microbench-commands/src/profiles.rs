@@ -13,9 +13,9 @@ use report::bench::Flames;
 use words::text;
 
 use super::Done;
-use crate::cli::BenchArgs;
-use crate::exit::{Exit, Failure};
-use crate::output::{self, html};
+use crate::ending::{Cause, Failure};
+use crate::flags::BenchArgs;
+use console::html;
 
 /// Seconds of a script's run under the profiler.
 const SECONDS: f64 = 2.0;
@@ -23,7 +23,7 @@ const SECONDS: f64 = 2.0;
 /// Takes both profiles of each job and prints the difference; returns the flame graphs for a page.
 pub(super) fn take(done: &Done, args: &BenchArgs) -> Result<Vec<Flames>, Failure> {
     // One folder for all: frames of both profiles are told by their file.
-    let folder = tempfile::tempdir().map_err(|error| Failure::new(Exit::Failed, error))?;
+    let folder = tempfile::tempdir().map_err(|error| Failure::new(Cause::Failed, error))?;
     let mut flames = Vec::new();
     for (index, row) in done.bench.rows.iter().enumerate() {
         let mut ranked: Vec<&Measured> = row
@@ -53,7 +53,7 @@ pub(super) fn take(done: &Done, args: &BenchArgs) -> Result<Vec<Flames>, Failure
             let turns = (SECONDS / seconds(cell)).clamp(1.0, 1e12) as u64;
             numbers.push(profile((contender, folder.path()), script, turns)?);
         }
-        output::notice(text!(
+        console::notice(text!(
             "profile of {slower}, then of {faster}; `hakaru profile diff {numbers} --html FILE` draws both",
             slower = done.name(second),
             faster = done.name(first),
@@ -63,12 +63,12 @@ pub(super) fn take(done: &Done, args: &BenchArgs) -> Result<Vec<Flames>, Failure
         let printed = diff(&numbers, args.html.is_some().then_some(page.as_path()))?;
         // Standard output may hold a document that something else reads.
         if args.json || args.html.as_deref().is_some_and(html::is_stdout) {
-            output::notice(printed);
+            console::notice(printed);
         } else {
-            output::page(&printed);
+            console::page(&printed);
         }
         if args.html.is_some() {
-            let failed = |error: std::io::Error| Failure::new(Exit::Failed, error);
+            let failed = |error: std::io::Error| Failure::new(Cause::Failed, error);
             flames.push(Flames {
                 row: index,
                 head: text!(
@@ -85,7 +85,7 @@ pub(super) fn take(done: &Done, args: &BenchArgs) -> Result<Vec<Flames>, Failure
 
 /// What got wider and what narrower, in words; and as a page into a file.
 fn diff(numbers: &[String], page: Option<&Path>) -> Result<String, Failure> {
-    let failed = |error: std::io::Error| Failure::new(Exit::Failed, error);
+    let failed = |error: std::io::Error| Failure::new(Cause::Failed, error);
     let hakaru = std::env::current_exe().map_err(failed)?;
     let run = |more: &[&std::ffi::OsStr]| {
         let mut command = Command::new(&hakaru);
@@ -98,7 +98,7 @@ fn diff(numbers: &[String], page: Option<&Path>) -> Result<String, Failure> {
         if !written.status.success() {
             let words = String::from_utf8_lossy(&written.stderr).trim().to_owned();
             return Err(Failure::new(
-                Exit::Failed,
+                Cause::Failed,
                 format!("the two profiles cannot be drawn: {words}"),
             ));
         }
@@ -112,7 +112,7 @@ fn profile(
     script: &Script,
     turns: u64,
 ) -> Result<String, Failure> {
-    let failed = |error: std::io::Error| Failure::new(Exit::Failed, error);
+    let failed = |error: std::io::Error| Failure::new(Cause::Failed, error);
     let path = folder.join("script.rb");
     let program = format!(
         "{}{}\n{turns}.times do\n{}\nend\n{}",
@@ -130,12 +130,15 @@ fn profile(
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         return Err(Failure::new(
-            Exit::Failed,
+            Cause::Failed,
             format!("{} cannot be profiled: {words}", contender.name),
         ));
     }
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| {
-        Failure::new(Exit::Failed, format!("the profile cannot be read: {error}"))
+        Failure::new(
+            Cause::Failed,
+            format!("the profile cannot be read: {error}"),
+        )
     })?;
     Ok(document["profile"].to_string())
 }

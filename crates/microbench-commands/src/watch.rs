@@ -6,7 +6,7 @@ use microbench::model::{Contender, Job};
 use microbench::ruby::Watch;
 use words::text;
 
-use crate::output::Progress;
+use console::Progress;
 
 /// Columns of a job's name on the line of progress.
 const NAME: usize = 40;

@@ -6,7 +6,7 @@ use words::{Text, text};
 
 /// The figures so far, and the figures of the last second.
 #[derive(Debug, Default)]
-pub(super) struct Live {
+pub struct Live {
     warmup: Nanos,
     whole: Nanos,
     requests: u64,
@@ -28,7 +28,8 @@ struct Stretch {
 const STRETCH: Nanos = Nanos(1_000_000_000);
 
 impl Live {
-    pub(super) fn new(warmup: Nanos, duration: Nanos) -> Live {
+    /// Returns the progress before the first request.
+    pub fn new(warmup: Nanos, duration: Nanos) -> Live {
         Live {
             warmup,
             whole: warmup + duration,
@@ -37,7 +38,7 @@ impl Live {
     }
 
     /// Adds the requests ended since the last call; `passed` counts from the start of the load.
-    pub(super) fn add(&mut self, exchanges: &[Exchange], passed: Nanos) {
+    pub fn add(&mut self, exchanges: &[Exchange], passed: Nanos) {
         for exchange in exchanges {
             self.requests += 1;
             self.failed += u64::from(exchange.outcome != Outcome::Ok);
@@ -60,7 +61,7 @@ impl Live {
     }
 
     /// The lines after `passed`.
-    pub(super) fn lines(&self, passed: Nanos) -> [Text; 3] {
+    pub fn lines(&self, passed: Nanos) -> [Text; 3] {
         let phase = match passed < self.warmup {
             true => text!("warming up"),
             false => text!("measuring"),

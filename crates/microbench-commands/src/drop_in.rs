@@ -6,22 +6,27 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::{BenchArgs, Failure, usage};
+use crate::ending::Failure;
+use crate::flags::BenchArgs;
+use crate::resolve::usage;
 
 /// The name.
-pub(crate) const NAME: &str = "benchmark-driver";
+pub const NAME: &str = "benchmark-driver";
 /// The benchmark-driver release with an equal command line; printed by `--version`.
 const VERSION: &str = "0.17.0";
 /// The form without `-o`.
 const FORM: &str = "compare";
 
 /// Returns whether the program was called as `benchmark-driver`.
-pub(crate) fn is_called(argument0: &OsStr) -> bool {
+pub fn is_called(argument0: &OsStr) -> bool {
     Path::new(argument0).file_stem() == Some(OsStr::new(NAME))
 }
 
-/// Returns the equivalent command line of `hakaru`; `Err` is a text to print instead.
-pub(crate) fn typed(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
+/// Returns the equivalent command line of `hakaru`.
+///
+/// # Errors
+/// A text to print instead.
+pub fn typed(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
     let mut all: Vec<OsString> = vec!["hakaru".into(), "bench".into()];
     for argument in arguments {
         if argument == "--version" {

@@ -13,10 +13,9 @@ use words::text;
 
 use super::resolve::{Group, usage};
 use super::{Effort, measure};
-use crate::cli::BenchArgs;
-use crate::context;
-use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::ending::{Cause, Ended, Failure};
+use crate::flags::BenchArgs;
+use console::process;
 
 /// Worktrees of a repository, each made and built once.
 struct Worktrees<'a> {
@@ -32,7 +31,7 @@ pub(super) fn bisect(
     groups: Vec<Group>,
     range: &str,
     stop: &Arc<AtomicBool>,
-) -> Result<Exit, Failure> {
+) -> Result<Ended, Failure> {
     let (from, to) = range
         .split_once("..")
         .ok_or_else(|| usage("--git takes A..B: an older and a newer commit"))?;
@@ -51,7 +50,7 @@ pub(super) fn bisect(
             },
         };
         let done = measure(args, worktrees.group(&group, named)?, effort, stop)?;
-        if context::raised(stop) {
+        if process::raised(stop) {
             break;
         }
         let side = search
@@ -98,7 +97,7 @@ fn say_step(
             text!("  {commit}: cannot be told yet", commit = commit(index))
         }
     };
-    output::notice(said);
+    console::notice(said);
 }
 
 fn say_end(
@@ -107,11 +106,11 @@ fn say_end(
     (from, to): (&str, &str),
     search: &Search,
     stop: &AtomicBool,
-) -> Exit {
+) -> Ended {
     let end = search.end();
     let subject = |index: usize| worktrees.subject(&commits[index]);
     let line = match end {
-        End::Alike if context::raised(stop) => {
+        End::Alike if process::raised(stop) => {
             text!("interrupted before {from} and {to} were compared", from, to)
         }
         End::Alike => text!(
@@ -130,11 +129,14 @@ fn say_end(
             first = subject(bad)
         ),
     };
-    output::page(&format!("{}\n", line.written_in(console::language::chosen())));
+    console::page(&format!(
+        "{}\n",
+        line.written_in(console::language::chosen())
+    ));
     match end {
-        _ if context::raised(stop) => Exit::Interrupted,
-        End::Found(..) => Exit::Ok,
-        End::Alike | End::Within(..) => Exit::Undecided,
+        _ if process::raised(stop) => Ended::Interrupted,
+        End::Found(..) => Ended::Ok,
+        End::Alike | End::Within(..) => Ended::Undecided,
     }
 }
 
@@ -152,7 +154,7 @@ fn without_figure(bench: &Bench) -> Failure {
     let missing = cells.iter().filter_map(|cell| cell.missing.as_ref());
     let why: Vec<String> = missing.map(ToString::to_string).collect();
     Failure::new(
-        Exit::Failed,
+        Cause::Failed,
         format!("a commit could not be measured: {}", why.join("; ")),
     )
 }
@@ -161,10 +163,10 @@ impl<'a> Worktrees<'a> {
     fn new(build: Option<&'a str>) -> Result<Worktrees<'a>, Failure> {
         let folder = tempfile::Builder::new().prefix("hakaru-bisect").tempdir();
         Ok(Worktrees {
-            repository: context::current_folder()?,
+            repository: process::current_folder()?,
             folder: folder.map_err(|error| {
                 Failure::new(
-                    Exit::Failed,
+                    Cause::Failed,
                     format!("no temporary folder: {error}; set TMPDIR"),
                 )
             })?,
@@ -251,17 +253,17 @@ impl<'a> Worktrees<'a> {
         )?;
         self.made.insert(commit.to_owned(), path.clone());
         if let Some(build) = self.build {
-            output::notice(text!("building {commit}", commit = self.subject(commit)));
+            console::notice(text!("building {commit}", commit = self.subject(commit)));
             let built = Command::new("/bin/sh")
                 .args(["-c", build])
                 .current_dir(&path)
                 .stdin(Stdio::null())
                 .output();
-            let built = built.map_err(|error| Failure::new(Exit::Failed, error))?;
+            let built = built.map_err(|error| Failure::new(Cause::Failed, error))?;
             if !built.status.success() {
                 let words = String::from_utf8_lossy(&built.stderr).trim().to_owned();
                 return Err(Failure::new(
-                    Exit::Failed,
+                    Cause::Failed,
                     format!("--build `{build}` failed in a worktree of {commit}: {words}"),
                 ));
             }
@@ -289,7 +291,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<String, Failure> {
         .stdin(Stdio::null())
         .output();
     let output = output
-        .map_err(|error| Failure::new(Exit::Failed, format!("git cannot be run: {error}")))?;
+        .map_err(|error| Failure::new(Cause::Failed, format!("git cannot be run: {error}")))?;
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         return Err(usage(format!("git {}: {words}", arguments.join(" "))));
