@@ -10,7 +10,6 @@ mod init;
 mod links;
 mod load;
 mod logs;
-pub(crate) mod profile;
 mod prune;
 mod report;
 mod run;
@@ -26,13 +25,14 @@ pub(crate) use check::CheckArgs;
 pub(crate) use collect::CollectArgs;
 pub(crate) use compare::{CompareArgs, HowArgs, TryArgs};
 pub(crate) use doctor::{DoctorArgs, Measure};
+pub(crate) use figures::duration::parse as parse_duration;
 pub(crate) use flows::{FlowsAction, FlowsArgs, FlowsFromArgs};
 pub(crate) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(crate) use init::InitArgs;
 pub(crate) use links::LinksArgs;
 pub(crate) use load::{ClusterArgs, GeneratorArgs, LoadArgs, LoadCommand, MergeArgs};
 pub(crate) use logs::LogsArgs;
-pub(crate) use profile::ProfileArgs;
+pub(crate) use profile_commands::flags::ProfileArgs;
 pub(crate) use prune::PruneArgs;
 pub(crate) use report::{LogArgs, NoteArgs, ReportArgs};
 pub(crate) use run::RunArgs;
@@ -40,7 +40,6 @@ pub(crate) use schema_commands::flags::SchemaArgs;
 pub(crate) use shared::{AppArgs, PageArgs, ReachArgs};
 pub(crate) use sweep::SweepArgs;
 pub(crate) use tune::{ArrivalsArg, PredictArgs, TuneArgs};
-pub(crate) use figures::duration::parse as parse_duration;
 
 /// Find out why a web application is slow, change one thing, and prove whether it helped.
 #[derive(Debug, Parser)]

@@ -3,7 +3,7 @@
 use experiment::Settings;
 use recording::{EndedEarly, Outcome, Recording};
 use store::revision::Revision;
-use store::{JournalEntry, RunRef, Store, StoreError, StoredRun};
+use store::{JournalEntry, RunRef, Store, StoredRun};
 use words::text;
 
 use crate::context;
@@ -13,15 +13,7 @@ use crate::output;
 /// The store of the current folder, which must be there.
 pub(crate) fn open() -> Result<Store, Failure> {
     let folder = context::current_folder()?;
-    if !Store::path_in(&folder).exists() {
-        // As the store itself says of a database without a run; looking must not make one.
-        let error = StoreError::NoRun {
-            wanted: RunRef::Last,
-            path: Store::path_in(&folder),
-        };
-        return Err(Failure::new(Exit::Failed, error));
-    }
-    Store::open(&folder).map_err(|error| Failure::new(Exit::Failed, error))
+    Store::open_existing(&folder).map_err(|error| Failure::new(Exit::Failed, error))
 }
 
 /// Commit and uncommitted changes of a stored run of the current folder.

@@ -114,6 +114,21 @@ impl Store {
         project.join(FOLDER).join("hakaru.db")
     }
 
+    /// Opens the database of a project, which must be there: looking must not make one.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; [`StoreError::NoRun`] without a database.
+    pub fn open_existing(project: &Path) -> Result<Store, StoreError> {
+        let path = Store::path_in(project);
+        match path.exists() {
+            true => Store::open(project),
+            false => Err(StoreError::NoRun {
+                wanted: RunRef::Last,
+                path,
+            }),
+        }
+    }
+
     /// Returns the path of the database.
     pub fn path(&self) -> PathBuf {
         self.folder.join("hakaru.db")

@@ -44,6 +44,10 @@ const ARROWS: &[(&str, &str)] = &[
         "capture console figures microbench report stats store words",
     ),
     ("probe", "capture database doctor stats"),
+    (
+        "profile-commands",
+        "breakdown capture console experiment figures report stacks store words",
+    ),
     ("rails-schema", "schema"),
     ("recording", ""),
     ("remote", ""),
@@ -64,6 +68,7 @@ const ARROWS: &[(&str, &str)] = &[
     ("sql-digest", ""),
     ("sqldef", "console schema schema-commands schema-db"),
     ("stacks", ""),
+    ("starter", "console guard load scenario words"),
     ("stats", ""),
     ("store", "recording"),
     ("whatif", "breakdown recording stats"),

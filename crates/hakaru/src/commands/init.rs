@@ -6,22 +6,20 @@
 //! the files all the same, with a local database as the alternative, and ends as `hakaru run`
 //! would.
 
-mod look;
-pub(crate) mod prove;
-mod write;
-
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use figures::text::left;
+use starter::prove::ProveError;
+use starter::{look, write};
 use words::{Phrase, Text, phrase, text};
 
 use crate::cli::InitArgs;
 use crate::exit::{Exit, Failure};
-use console::language;
 use crate::output;
 use crate::settings::config::FILE_NAME;
+use console::language;
 
 /// Columns of the words before what was found, written and comes next.
 const HEAD_COLUMNS: usize = 7;
@@ -105,5 +103,15 @@ fn create(path: &Path, text: &str) -> Result<bool, Failure> {
             .map_err(failed),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(failed(error)),
+    }
+}
+
+impl From<ProveError> for Failure {
+    fn from(error: ProveError) -> Failure {
+        let exit = match &error {
+            ProveError::InvalidFlow(_) => Exit::Usage,
+            ProveError::Failed(_) => Exit::Failed,
+        };
+        Failure::new(exit, error)
     }
 }

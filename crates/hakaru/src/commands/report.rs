@@ -7,9 +7,9 @@ use store::RunRef;
 
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure};
-use console::language;
 use crate::output::html::{check_html, is_stdout, write_html};
 use crate::output::{self, look};
+use console::language;
 
 /// `hakaru report`: shows a stored run.
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
@@ -69,7 +69,7 @@ pub(crate) fn show(
     outputs: Outputs<'_>,
 ) -> Result<(), Failure> {
     let breakdown = breakdown::of(recording);
-    let profile = number.and_then(crate::commands::profile::kept_of_run);
+    let profile = number.and_then(profile_commands::kept_of_run);
     let findings = findings::all(findings::Facts {
         recording,
         breakdown: &breakdown,
@@ -106,7 +106,10 @@ pub(crate) fn show(
     match outputs.html {
         Some(path) => {
             let profile = profile.map(|profile| report::profile::of_run(recording, &profile));
-            write_html(path, &report::html::run(&view, profile, language::chosen()))
+            Ok(write_html(
+                path,
+                &report::html::run(&view, profile, language::chosen()),
+            )?)
         }
         None => Ok(()),
     }

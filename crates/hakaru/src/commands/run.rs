@@ -11,18 +11,16 @@ use experiment::{Context, Settings};
 use recording::Recording;
 
 use crate::cli::RunArgs;
-use crate::commands::init::prove;
-use crate::commands::profile;
 use crate::commands::report::{self, Form, Outputs};
 use crate::consent;
 use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::output::html;
 use crate::output::observer;
-use store::revision;
 use crate::runs;
 use crate::settings;
 use crate::settings::config;
+use store::revision;
 
 /// Runs the app under load, prints the page, and returns the exit code.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -59,7 +57,7 @@ pub(crate) fn record(
     consent::check(settings)?;
     let revision = revision::of(&settings.project);
     let mut prepared = Prepared::new(settings, context)?;
-    if prove::flows(settings)? {
+    if starter::prove::flows(&settings.scenario, &settings.plan)? {
         prepared.read_flows_again()?;
     }
     let Measured {
@@ -67,7 +65,7 @@ pub(crate) fn record(
         number,
         profile,
     } = prepared.measure()?;
-    profile::keep_of_run(settings, number, profile);
+    profile_commands::keep_of_run(settings, number, profile);
     if let Some(number) = number {
         runs::keep(settings, revision, number, &recording);
     }

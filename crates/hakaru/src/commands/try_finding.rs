@@ -80,7 +80,7 @@ impl Wanted {
         let recording = &stored.recording;
         let breakdown = breakdown::of(recording);
         let run = stored.entry.number;
-        let profile = crate::commands::profile::kept_of_run(run);
+        let profile = profile_commands::kept_of_run(run);
         let findings = findings::all(findings::Facts {
             recording,
             breakdown: &breakdown,

@@ -8,14 +8,13 @@ use store::{RunRef, Store};
 use words::text;
 
 use super::kept::{self, Found};
-use crate::cli::profile::FilterArgs;
-use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::ending::{Cause, Failure};
+use crate::flags::FilterArgs;
 use experiment::Settings;
 use experiment::workspace::PROFILE_RATE;
 
 /// Stores the samples of a stored run.
-pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: ProfileCollector) {
+pub fn keep_of_run(settings: &Settings, run: Option<i64>, collector: ProfileCollector) {
     if collector.is_empty() {
         return;
     }
@@ -27,7 +26,7 @@ pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: Prof
     if let (Some(run), false) = (run, profile.samples.is_empty())
         && let Some(number) = kept::keep(&settings.project, &profile, Some(run))
     {
-        output::notice(text!(
+        console::notice(text!(
             "the stacks of run {run} are kept as profile {number}; `hakaru profile show {number}` shows them, \
              `--route` those of one route",
             run,
@@ -37,17 +36,18 @@ pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: Prof
 }
 
 /// The profile of a run; none when none was taken, or is not to be had.
-pub(crate) fn kept_of_run(run: i64) -> Option<Profile> {
-    let kept = crate::runs::open().and_then(|store| {
-        let kept = store.profile_of_run(run);
-        let kept = kept.map_err(|error| Failure::new(Exit::Failed, error))?;
+pub fn kept_of_run(run: i64) -> Option<Profile> {
+    let failed = |error: &dyn std::fmt::Display| Failure::new(Cause::Failed, error);
+    let kept = super::take::folder().and_then(|folder| {
+        let store = Store::open_existing(&folder).map_err(|error| failed(&error))?;
+        let kept = store.profile_of_run(run).map_err(|error| failed(&error))?;
         let read = kept.map(|kept| Profile::decode(&kept.data)).transpose();
-        read.map_err(|error| Failure::new(Exit::Failed, error))
+        read.map_err(|error| failed(&error))
     });
     match kept {
         Ok(profile) => profile,
         Err(failure) => {
-            output::notice(text!(
+            console::notice(text!(
                 "the run's profile is left out: {why}",
                 why = failure.message
             ));
@@ -71,7 +71,7 @@ pub(super) fn only(found: &Found, filter: &FilterArgs) -> Result<Profile, Failur
     }
     if known.is_empty() {
         return Err(Failure::new(
-            Exit::Usage,
+            Cause::Usage,
             "this profile is not of a run and saw no messages, so its samples know no route; leave out --route \
              and --slow",
         ));
@@ -86,7 +86,7 @@ pub(super) fn only(found: &Found, filter: &FilterArgs) -> Result<Profile, Failur
         let names: BTreeSet<&str> = known.iter().map(|request| &*request.route).collect();
         let names: Vec<&str> = names.into_iter().collect();
         return Err(Failure::new(
-            Exit::Usage,
+            Cause::Usage,
             format!(
                 "it has no request of that route; there are: {}",
                 names.join(", ")
@@ -118,7 +118,7 @@ fn measured(run: i64) -> Result<Vec<Known>, Failure> {
     let folder = super::take::folder()?;
     let stored = Store::open(&folder)
         .and_then(|store| store.load(RunRef::Number(run)))
-        .map_err(|error| Failure::new(Exit::Failed, error))?;
+        .map_err(|error| Failure::new(Cause::Failed, error))?;
     let joined = breakdown::join(&stored.recording);
     let seen = joined.requests.iter().filter_map(|request| {
         let handled = request.handled?;

@@ -7,8 +7,7 @@ use stacks::Profile;
 use store::{RunRef, Store};
 use words::text;
 
-use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::ending::{Cause, Failure};
 
 /// A profile with the source.
 pub(super) struct Found {
@@ -35,7 +34,7 @@ fn from_store(wanted: RunRef) -> Result<Found, Failure> {
     let folder = super::take::folder()?;
     let missing = || {
         Failure::new(
-            Exit::Usage,
+            Cause::Usage,
             format!(
                 "no profile {wanted} was kept in this folder; `hakaru profile -- COMMAND` makes one"
             ),
@@ -44,7 +43,7 @@ fn from_store(wanted: RunRef) -> Result<Found, Failure> {
     if !Store::path_in(&folder).exists() {
         return Err(missing());
     }
-    let failed = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, error);
+    let failed = |error: &dyn std::fmt::Display| Failure::new(Cause::Failed, error);
     let kept = Store::open(&folder)
         .and_then(|store| store.profile(wanted))
         .map_err(|error| failed(&error))?
@@ -60,14 +59,14 @@ fn from_store(wanted: RunRef) -> Result<Found, Failure> {
 fn from_file(path: &Path) -> Result<Profile, Failure> {
     let failed = |error: &dyn std::fmt::Display| {
         Failure::new(
-            Exit::Usage,
+            Cause::Usage,
             format!("cannot read {} as a profile: {error}", path.display()),
         )
     };
     let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
     let read = stacks::import::read(&bytes).map_err(|error| failed(&error))?;
     for sentence in &read.left_out {
-        output::notice(format!("{}: {sentence}", path.display()));
+        console::notice(format!("{}: {sentence}", path.display()));
     }
     let mut profile = read.profile;
     if profile.command.is_empty() {
@@ -86,7 +85,7 @@ pub(super) fn keep(folder: &Path, profile: &Profile, run: Option<i64>) -> Option
     let kept = Store::open(folder)
         .and_then(|store| store.add_profile(started, &profile.command, &profile.encode(), run));
     kept.inspect_err(|error| {
-        output::notice(text!(
+        console::notice(text!(
             "hakaru: {error}; this profile is not kept",
             error = error.to_string()
         ));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::parse_duration;
+use figures::duration::parse as parse_duration;
 
 #[derive(Debug, Args)]
 #[command(
@@ -21,50 +21,50 @@ Examples:
   hakaru profile --standby -- puma                     nothing yet; then, from another terminal:
   hakaru profile --pid 4242 --for 10s"
 )]
-pub(crate) struct ProfileArgs {
+pub struct ProfileArgs {
     #[command(subcommand)]
-    pub(crate) action: Option<ProfileCommand>,
+    pub action: Option<ProfileCommand>,
 
     /// What is recorded
     #[arg(long, value_enum, default_value_t = Mode::Wall)]
-    pub(crate) mode: Mode,
+    pub mode: Mode,
 
     /// Samples a second, 100 to 10000; slows itself down to stay within 1 % of a core
     #[arg(long, value_name = "HZ", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(100..=10_000))]
-    pub(crate) rate: u32,
+    pub rate: u32,
 
     /// Also count each call of one method: `Class.method` or `Class#method`
     #[arg(long, value_name = "METHOD", value_parser = parse_method)]
-    pub(crate) count: Option<String>,
+    pub count: Option<String>,
 
     /// Profile a process that is already running, if it was started with --standby
     #[arg(long, value_name = "PID", conflicts_with_all = ["count", "standby", "command"])]
-    pub(crate) pid: Option<u32>,
+    pub pid: Option<u32>,
 
     /// How long, with --pid
     #[arg(long = "for", value_name = "TIME", requires = "pid", default_value = "10s", value_parser = parse_duration)]
-    pub(crate) length: Duration,
+    pub length: Duration,
 
     /// Start the command with the agent inside, doing nothing until --pid asks
     #[arg(long, requires = "command")]
-    pub(crate) standby: bool,
+    pub standby: bool,
 
     /// Print JSON on standard output, and nothing after it; the command's own output goes to
     /// standard error
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 
     /// Write an HTML page with the flame graph; it needs no network
     #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    pub html: Option<PathBuf>,
 
     /// The command
     #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
+    pub command: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ProfileCommand {
+pub enum ProfileCommand {
     /// Show a profile that was kept, or a file
     Show(ShowArgs),
     /// What got wider and what narrower between two profiles, with noise bounds
@@ -74,96 +74,96 @@ pub(crate) enum ProfileCommand {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
+pub struct ShowArgs {
     /// LAST, a profile's number, or a file (hakaru's, stackprof's, collapsed stacks)
     #[arg(default_value = "LAST", value_name = "PROFILE")]
-    pub(crate) profile: String,
+    pub profile: String,
 
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 
     /// Write an HTML page with the flame graph; it needs no network
     #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    pub html: Option<PathBuf>,
 
     /// Who calls the methods whose name contains this, and what they call
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
-    pub(crate) around: Option<String>,
+    pub around: Option<String>,
 
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DiffArgs {
+pub struct DiffArgs {
     /// LAST, a profile's number, or a file
     #[arg(value_name = "BEFORE")]
-    pub(crate) before: String,
+    pub before: String,
 
     /// LAST, a profile's number, or a file
     #[arg(value_name = "AFTER")]
-    pub(crate) after: String,
+    pub after: String,
 
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 
     /// Write an HTML page with the flame graph of both; it needs no network
     #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    pub html: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ExportArgs {
+pub struct ExportArgs {
     /// LAST, a profile's number, or a file
     #[arg(default_value = "LAST", value_name = "PROFILE")]
-    pub(crate) profile: String,
+    pub profile: String,
 
     /// The format
     #[arg(long, value_enum)]
-    pub(crate) format: ExportFormat,
+    pub format: ExportFormat,
 
     /// Where to write it [default: standard output]
     #[arg(long, short = 'o', value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
+    pub filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct FilterArgs {
+pub struct FilterArgs {
     /// Fold frames of gems and of Ruby's library into one
     #[arg(long)]
-    pub(crate) hide_gems: bool,
+    pub hide_gems: bool,
 
     /// Of methods that call themselves keep the outermost call
     #[arg(long)]
-    pub(crate) fold_recursion: bool,
+    pub fold_recursion: bool,
 
     /// Only stacks with a method or file that contains this text, from there inwards
     #[arg(long, value_name = "TEXT")]
-    pub(crate) focus: Option<String>,
+    pub focus: Option<String>,
 
     /// Only requests of this route, of a run or messages, such as 'GET /posts/:id'
     #[arg(long, value_name = "ROUTE")]
-    pub(crate) route: Option<String>,
+    pub route: Option<String>,
 
     /// Only the slowest twentieth of requests (of that route)
     #[arg(long)]
-    pub(crate) slow: bool,
+    pub slow: bool,
 
     /// Only one state, such as running, gvl_wait, gc, sql, lock
     #[arg(long, value_name = "STATE")]
-    pub(crate) state: Option<String>,
+    pub state: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// CPU time
     Cpu,
     /// All time of all threads: running, waiting and for what
@@ -173,7 +173,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Mode::Cpu => "cpu",
             Mode::Wall => "wall",
@@ -183,7 +183,7 @@ impl Mode {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
+pub enum ExportFormat {
     Speedscope,
     Firefox,
     Pprof,
@@ -191,7 +191,7 @@ pub(crate) enum ExportFormat {
 }
 
 impl ExportFormat {
-    pub(crate) fn of(self) -> stacks::export::Format {
+    pub fn of(self) -> stacks::export::Format {
         match self {
             ExportFormat::Speedscope => stacks::export::Format::Speedscope,
             ExportFormat::Firefox => stacks::export::Format::Firefox,

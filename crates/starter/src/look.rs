@@ -7,29 +7,30 @@ use words::{Text, phrase, text};
 
 /// Facts about an app.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct App {
-    pub(crate) rails: bool,
+pub struct App {
+    /// The app is one of Rails.
+    pub rails: bool,
     /// There is a `Gemfile`.
-    pub(crate) bundled: bool,
+    pub bundled: bool,
     /// There is a `config/puma.rb`, which says how many threads there are.
-    pub(crate) puma_config: bool,
+    pub puma_config: bool,
     /// Rails redirects plain HTTP in production.
-    pub(crate) https_only: bool,
+    pub https_only: bool,
     /// Rails lacks the secret of production in this environment.
-    pub(crate) lacks_secret: bool,
+    pub lacks_secret: bool,
     /// Puma's port.
-    pub(crate) port: u16,
+    pub port: u16,
     /// A command that resets the data, where the app's files name one.
-    pub(crate) before: Option<String>,
+    pub before: Option<String>,
     /// Paths with a page for a plain GET, as far as the files show.
-    pub(crate) paths: Vec<String>,
+    pub paths: Vec<String>,
     /// Facts for people, a line each.
-    pub(crate) found: Vec<Text>,
+    pub found: Vec<Text>,
 }
 
 impl App {
     /// Name of the variable with the app's environment.
-    pub(crate) fn environment(&self) -> &'static str {
+    pub fn environment(&self) -> &'static str {
         if self.rails { "RAILS_ENV" } else { "RACK_ENV" }
     }
 }
@@ -37,8 +38,8 @@ impl App {
 /// Paths in a first flow: further ones make the flow no clearer.
 const PATHS_MAX: usize = 8;
 
-/// `None` where there is no `config.ru`.
-pub(crate) fn look(folder: &Path) -> Option<App> {
+/// Returns the facts about the app in a folder; `None` where there is no `config.ru`.
+pub fn look(folder: &Path) -> Option<App> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
     let has = |name: &str| folder.join(name).is_file();
     if !has("config.ru") {

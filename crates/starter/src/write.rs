@@ -1,18 +1,19 @@
 //! The texts of the two files.
 
-use super::look::App;
-use super::prove::UNTRIED;
 use guard::Store;
 
+use crate::look::App;
+use crate::prove::UNTRIED;
+
 /// Beginning of each entry of a first flow, before the path.
-pub(crate) const ENTRY: &str = "GET {{base_url}}";
+pub const ENTRY: &str = "GET {{base_url}}";
 /// The header of each entry.
-pub(crate) const COMPRESSED: &str = "Accept-Encoding: gzip";
+pub const COMPRESSED: &str = "Accept-Encoding: gzip";
 /// Header for an app with a redirect from plain HTTP.
-pub(crate) const FORWARDED: &str = "X-Forwarded-Proto: https";
+pub const FORWARDED: &str = "X-Forwarded-Proto: https";
 
 /// `hakaru.toml`, each line explained.
-pub(crate) fn config(app: &App, flow: &str, remote: &[Store]) -> String {
+pub fn config(app: &App, flow: &str, remote: &[Store]) -> String {
     let port = app.port;
     let bundle = if app.bundled { "bundle exec " } else { "" };
     let (threads, threads_why) = if app.puma_config {
@@ -76,7 +77,7 @@ fn local_database(store: &Store, env: &str) -> String {
 
 /// A flow with one request per path. An entry without a stated status accepts every status below
 /// 500.
-pub(crate) fn flow(app: &App) -> String {
+pub fn flow(app: &App) -> String {
     let mut text = format!(
         "# A first flow: one request after another. State what each must answer, such as `HTTP 200`,\n\
          # as soon as you know; until then every answer but a server error will do.\n\

@@ -9,25 +9,24 @@ use capture::{ProfileCollector, Rings};
 use words::text;
 
 use super::take;
-use crate::cli::profile::ProfileArgs;
-use crate::context;
-use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::ending::{Cause, Ended, Failure};
+use crate::flags::ProfileArgs;
+use console::process;
 
 const POLL: Duration = Duration::from_millis(20);
 /// Wait after the requested length, until the process has noticed the order and written the rest.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Profiles the process for as long as asked.
-pub(super) fn attach(args: &ProfileArgs) -> Result<Exit, Failure> {
+pub(super) fn attach(args: &ProfileArgs) -> Result<Ended, Failure> {
     let pid = args.pid.unwrap_or_default();
     let folder = ring_folder(pid)?;
-    let stop = context::stop_flag()?;
+    let stop = process::stop_flag()?;
     let mut rings = Rings::new(&folder);
     // What others asked for before is not ours.
     rings.poll();
     order(args, pid, &folder)?;
-    output::notice(text!(
+    console::notice(text!(
         "profiling process {pid} for {seconds} s",
         pid,
         seconds = format!("{:.1}", args.length.as_secs_f64())
@@ -35,14 +34,14 @@ pub(super) fn attach(args: &ProfileArgs) -> Result<Exit, Failure> {
     let mut collector = ProfileCollector::default();
     let wanted = u64::try_from(args.length.as_nanos()).unwrap_or(u64::MAX);
     let deadline = Instant::now() + args.length + PATIENCE;
-    while Instant::now() < deadline && !context::raised(&stop) && collector.watched() < wanted {
+    while Instant::now() < deadline && !process::raised(&stop) && collector.watched() < wanted {
         take::read(&mut rings, &mut collector);
         std::thread::sleep(POLL);
     }
     take::read(&mut rings, &mut collector);
     if collector.is_empty() {
         return Err(Failure::new(
-            Exit::Failed,
+            Cause::Failed,
             format!(
                 "process {pid} told nothing: did it end, or does it never come back to Ruby code?"
             ),
@@ -51,10 +50,10 @@ pub(super) fn attach(args: &ProfileArgs) -> Result<Exit, Failure> {
     let (mut profile, counted) = collector.end(args.mode.name(), take::interval(args));
     profile.command = format!("process {pid}");
     take::show(args, &rings, &profile, &counted)?;
-    Ok(if context::raised(&stop) {
-        Exit::Interrupted
+    Ok(if process::raised(&stop) {
+        Ended::Interrupted
     } else {
-        Exit::Ok
+        Ended::Ok
     })
 }
 
@@ -63,7 +62,7 @@ fn ring_folder(pid: u32) -> Result<PathBuf, Failure> {
     let path = format!("/proc/{pid}/environ");
     let environment = std::fs::read(&path).map_err(|error| {
         Failure::new(
-            Exit::Usage,
+            Cause::Usage,
             format!("cannot look into process {pid}: {error}; is it yours, and does it still run?"),
         )
     })?;
@@ -77,7 +76,7 @@ fn ring_folder(pid: u32) -> Result<PathBuf, Failure> {
             Ok(PathBuf::from(OsStr::from_bytes(folder)))
         }
         _ => Err(Failure::new(
-            Exit::Usage,
+            Cause::Usage,
             format!(
                 "process {pid} has no sampler inside that waits for orders; start it with \
                  `hakaru profile --standby -- COMMAND` and ask again, or profile it from its start \
@@ -101,7 +100,7 @@ fn order(args: &ProfileArgs, pid: u32, folder: &std::path::Path) -> Result<(), F
         .and_then(|()| std::fs::rename(&aside, folder.join(format!("{pid}.profile"))))
         .map_err(|error| {
             Failure::new(
-                Exit::Failed,
+                Cause::Failed,
                 format!("cannot ask process {pid}: {}: {error}", folder.display()),
             )
         })

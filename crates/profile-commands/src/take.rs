@@ -12,23 +12,23 @@ use stacks::Profile;
 use words::{Text, text};
 
 use super::kept;
-use crate::cli::profile::{Mode, ProfileArgs};
-use crate::context;
-use crate::exit::{Exit, Failure};
+use crate::ending::{Cause, Ended, Failure};
+use crate::flags::{Mode, ProfileArgs};
 use console::language;
-use crate::output::{self, look};
+use console::look;
+use console::process;
 use experiment::workspace::Inside;
 
 /// Interval of reading the rings, short enough for no ring to fill up.
 const POLL: Duration = Duration::from_millis(20);
 
 /// Runs the command to the end, prints the profile and stores it.
-pub(super) fn take(args: &ProfileArgs) -> Result<Exit, Failure> {
+pub(super) fn take(args: &ProfileArgs) -> Result<Ended, Failure> {
     let folder = folder()?;
-    let stop = context::stop_flag()?;
+    let stop = process::stop_flag()?;
     let places = Inside::new(&folder).map_err(|error| {
         Failure::new(
-            Exit::Failed,
+            Cause::Failed,
             format!("no place for the agent: {error}; set TMPDIR to a folder without spaces that can be written"),
         )
     })?;
@@ -50,7 +50,7 @@ pub(super) fn take(args: &ProfileArgs) -> Result<Exit, Failure> {
 
 /// The folder for stored profiles: the current one.
 pub(super) fn folder() -> Result<PathBuf, Failure> {
-    context::current_folder()
+    Ok(process::current_folder()?)
 }
 
 /// Nanoseconds between two samples, as asked for.
@@ -70,7 +70,7 @@ pub(super) fn show(
 ) -> Result<(), Failure> {
     for process in rings.processes() {
         for trouble in &process.troubles {
-            output::notice(text!(
+            console::notice(text!(
                 "process {pid}: {trouble}",
                 pid = process.pid,
                 trouble = Text::named(trouble)
@@ -94,24 +94,22 @@ pub(super) fn show(
         profile,
         counted: counted.as_ref(),
     };
-    output::data(&if args.json {
+    console::data(&if args.json {
         report::profile::json(&view)
     } else {
         report::profile::page(&view, look::page_columns(), language::chosen())
     });
-    match &args.html {
-        Some(path) => {
-            output::html::write_html(path, &report::profile::to_html(&view, language::chosen()))
-        }
-        None => Ok(()),
+    if let Some(path) = &args.html {
+        console::html::write_html(path, &report::profile::to_html(&view, language::chosen()))?;
     }
+    Ok(())
 }
 
 fn spawn(args: &ProfileArgs, places: &Inside) -> Result<Child, Failure> {
     let (program, arguments) = args
         .command
         .split_first()
-        .ok_or_else(|| Failure::new(Exit::Usage, "no command to profile"))?;
+        .ok_or_else(|| Failure::new(Cause::Usage, "no command to profile"))?;
     let begin = if args.standby { "told" } else { "now" };
     let mut command = Command::new(program);
     command.args(arguments).envs(places.environment());
@@ -129,12 +127,12 @@ fn spawn(args: &ProfileArgs, places: &Inside) -> Result<Child, Failure> {
     }
     let child = command.spawn().map_err(|error| {
         Failure::new(
-            Exit::TargetFailed,
+            Cause::TargetFailed,
             format!("cannot start {program}: {error}; is it in PATH?"),
         )
     })?;
     if args.standby {
-        output::notice(text!(
+        console::notice(text!(
             "process {pid} stands by; from another terminal: hakaru profile --pid {pid}",
             pid = child.id()
         ));
@@ -155,7 +153,7 @@ fn watch(
         // Asked before reading: what was written before the end is then surely read.
         let ended = child.try_wait().map_err(|error| {
             Failure::new(
-                Exit::Failed,
+                Cause::Failed,
                 format!("cannot wait for the command: {error}"),
             )
         })?;
@@ -165,7 +163,7 @@ fn watch(
         if let Some(status) = ended {
             return Ok(status);
         }
-        if context::raised(stop) && !std::mem::replace(&mut told, true) {
+        if process::raised(stop) && !std::mem::replace(&mut told, true) {
             // Our own SIGTERM does not reach it by the terminal.
             forward(child);
         }
@@ -199,19 +197,19 @@ fn nothing_seen(rings: &Rings) -> Failure {
             .to_owned(),
         (_, false) => "Ruby ended before the first sample".to_owned(),
     };
-    Failure::new(Exit::Failed, format!("nothing was profiled: {why}"))
+    Failure::new(Cause::Failed, format!("nothing was profiled: {why}"))
 }
 
-fn exit_of(status: ExitStatus, stop: &AtomicBool) -> Exit {
-    if context::raised(stop) {
-        Exit::Interrupted
+fn exit_of(status: ExitStatus, stop: &AtomicBool) -> Ended {
+    if process::raised(stop) {
+        Ended::Interrupted
     } else if status.success() {
-        Exit::Ok
+        Ended::Ok
     } else {
-        output::notice(text!(
+        console::notice(text!(
             "the command ended with {status}",
             status = status.to_string()
         ));
-        Exit::TargetDied
+        Ended::TargetDied
     }
 }

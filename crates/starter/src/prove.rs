@@ -4,40 +4,57 @@
 //!
 //! Only a flow that still has init's own entries and says that it was not tried is touched.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use load::Checked;
-use scenario::Scenario;
+use load::{Checked, Plan};
+use scenario::{Scenario, Spec};
 use words::text;
 
-use super::write::{COMPRESSED, ENTRY, FORWARDED};
-use crate::exit::{Exit, Failure};
-use crate::output;
-use experiment::Settings;
+use crate::write::{COMPRESSED, ENTRY, FORWARDED};
 
 /// The line in an untried flow.
-pub(crate) const UNTRIED: &str = "# Not tried yet: the first `hakaru run` takes out what is answered with a redirect or a refusal.";
+pub const UNTRIED: &str = "# Not tried yet: the first `hakaru run` takes out what is answered with a redirect or a refusal.";
 /// The line in a tried flow.
 const TRIED: &str = "# Tried: what the app answered with a redirect or a refusal is not here; each entry states what it answered.";
 
+/// Why a flow could not be tried, with what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProveError {
+    /// A flow is invalid.
+    InvalidFlow(String),
+    /// A request could not be sent, or the flow not be written.
+    Failed(String),
+}
+
+impl fmt::Display for ProveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ProveError::InvalidFlow(message) | ProveError::Failed(message)) = self;
+        f.write_str(message)
+    }
+}
+
+impl std::error::Error for ProveError {}
+
 /// Tries init's untried flows against the running app; returns whether a flow was rewritten.
-pub(crate) fn flows(settings: &Settings) -> Result<bool, Failure> {
+///
+/// # Errors
+/// A flow cannot be read, requested or rewritten.
+pub fn flows(scenario: &Spec, plan: &Plan) -> Result<bool, ProveError> {
     let mut rewritten = false;
-    for flow in &settings.scenario.flows {
+    for flow in &scenario.flows {
         let Some(file) = &flow.file else { continue };
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let Some(untried) = Untried::of(&text) else {
             continue;
         };
-        let mut spec = settings.scenario.clone();
+        let mut spec = scenario.clone();
         spec.flows = vec![flow.clone()];
-        let scenario =
-            Scenario::read_files(&spec).map_err(|error| Failure::new(Exit::Usage, error))?;
+        let scenario = Scenario::read_files(&spec)
+            .map_err(|error| ProveError::InvalidFlow(error.to_string()))?;
         let mut answered = Vec::new();
-        load::check_once(&settings.plan, &scenario, &mut |checked| {
-            answered.push(checked)
-        })
-        .map_err(|error| Failure::new(Exit::Failed, error))?;
+        load::check_once(plan, &scenario, &mut |checked| answered.push(checked))
+            .map_err(|error| ProveError::Failed(error.to_string()))?;
         rewritten |= rewrite(file, &untried.tried(&answered))?;
     }
     Ok(rewritten)
@@ -97,9 +114,9 @@ impl<'a> Untried<'a> {
 }
 
 /// Writes the flow and prints the removed entries; returns whether the flow was written.
-fn rewrite(file: &Path, tried: &Tried) -> Result<bool, Failure> {
+fn rewrite(file: &Path, tried: &Tried) -> Result<bool, ProveError> {
     let Some(text) = &tried.text else {
-        output::notice(text!(
+        console::notice(text!(
             "hakaru: no request of {file} was answered with a page: {answers}; write into it what your users do (`hakaru help flows`)",
             file = file.display().to_string(),
             answers = tried.left_out.join(", ")
@@ -110,18 +127,13 @@ fn rewrite(file: &Path, tried: &Tried) -> Result<bool, Failure> {
     let beside: PathBuf = file.with_extension("hurl.new");
     std::fs::write(&beside, text)
         .and_then(|()| std::fs::rename(&beside, file))
-        .map_err(|error| {
-            Failure::new(
-                Exit::Failed,
-                format!("cannot write {}: {error}", file.display()),
-            )
-        })?;
+        .map_err(|error| ProveError::Failed(format!("cannot write {}: {error}", file.display())))?;
     let out = match tried.left_out.as_slice() {
         [] => text!("every request was answered with a page"),
         out => text!("taken out: {requests}", requests = out.join(", ")),
     };
     let file = file.display().to_string();
-    output::notice(text!("tried {file} once; {out}", file, out));
+    console::notice(text!("tried {file} once; {out}", file, out));
     Ok(true)
 }
 
@@ -130,7 +142,7 @@ mod tests {
     use recording::{Nanos, Outcome};
 
     use super::*;
-    use crate::commands::init::{look, write};
+    use crate::{look, write};
 
     fn first(paths: &[&str]) -> String {
         write::flow(&look::App {

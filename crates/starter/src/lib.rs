@@ -1,0 +1,9 @@
+//! The first steps with an app: what the app is by its files ([`look`]), the texts of a first
+//! `hakaru.toml` and a first flow ([`write`]), and the trial of that flow against the running app
+//! ([`prove`]).
+//!
+//! Invariant: starts nothing, and changes no file but a flow that nobody has edited.
+
+pub mod look;
+pub mod prove;
+pub mod write;
