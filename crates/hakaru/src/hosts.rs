@@ -3,13 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+pub(crate) use remote::PATIENCE;
 use remote::{Program, Session};
 
 use crate::exit::{Exit, Failure};
 use crate::settings::config::host::Host;
-
-/// Longest silence of a host, in reading and writing.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Interval of looking at Ctrl-C and other ends of a wait for hosts.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);

@@ -13,7 +13,7 @@ const ARROWS: &[(&str, &str)] = &[
     ),
     ("breakdown", "recording routes"),
     ("capture", "database recording ring sql-digest stacks"),
-    ("collect", "capture remote"),
+    ("collect", "capture logs remote"),
     ("comparison", "recording stats words"),
     ("console", "figures words"),
     ("database", ""),
@@ -38,6 +38,10 @@ const ARROWS: &[(&str, &str)] = &[
         "figures load recording scenario words",
     ),
     ("logs", "routes sql-digest"),
+    (
+        "logs-report",
+        "collect console figures logs remote words",
+    ),
     ("microbench", "stats words"),
     (
         "microbench-commands",

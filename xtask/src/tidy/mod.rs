@@ -43,6 +43,7 @@ pub(crate) fn task() -> Outcome<()> {
         .map(|file| file.text.as_str())
         .collect();
     wrong.extend(arrows::unknown_arrows(&files));
+    wrong.extend(shape::long_program(&files));
     wrong.extend(commits::unclear()?);
     wrong.extend(language::unclear(&files));
     wrong.extend(crate::web::stale(&files));

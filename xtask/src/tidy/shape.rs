@@ -4,6 +4,10 @@ use super::File;
 
 const FUNCTION_LINES_MAX: usize = 70;
 const RUST_FILE_LINES_MAX: usize = 500;
+/// Folder of the program, and the limit of lines without tests: what decides or computes belongs
+/// into another crate.
+const PROGRAM: &str = "crates/hakaru/src/";
+const PROGRAM_LINES_MAX: usize = 8_000;
 
 /// Returns the Rust functions and files over the limits; the tests at a file's end do not count.
 pub(super) fn long_rust(file: &File) -> Vec<String> {
@@ -12,11 +16,7 @@ pub(super) fn long_rust(file: &File) -> Vec<String> {
         .filter(|function| function.lines > FUNCTION_LINES_MAX)
         .map(|function| function.complaint(&file.path))
         .collect();
-    let lines = file
-        .text
-        .lines()
-        .take_while(|line| *line != "#[cfg(test)]")
-        .count();
+    let lines = lines_without_tests(file);
     let is_test = file
         .path
         .split('/')
@@ -28,6 +28,25 @@ pub(super) fn long_rust(file: &File) -> Vec<String> {
         ));
     }
     wrong
+}
+
+fn lines_without_tests(file: &File) -> usize {
+    let lines = file.text.lines();
+    lines.take_while(|line| *line != "#[cfg(test)]").count()
+}
+
+/// Returns an error for a program over the limit; the tests at a file's end do not count.
+pub(super) fn long_program(files: &[File]) -> Vec<String> {
+    let own = files
+        .iter()
+        .filter(|file| file.path.starts_with(PROGRAM) && file.path.ends_with(".rs"));
+    let lines: usize = own.map(lines_without_tests).sum();
+    match lines > PROGRAM_LINES_MAX {
+        true => vec![format!(
+            "{PROGRAM}: {lines} lines without tests, at most {PROGRAM_LINES_MAX}; move what decides or computes into another crate"
+        )],
+        false => Vec::new(),
+    }
 }
 
 /// Returns the Ruby methods over the limit.
@@ -309,6 +328,24 @@ mod tests {
             text: format!("\n#[cfg(test)]\n{}", "\n".repeat(600)),
         };
         assert_eq!(long_rust(&tests), [""; 0]);
+    }
+
+    #[test]
+    fn the_program_has_a_limit_of_lines() {
+        let file = |path: &str, lines: usize| File {
+            path: path.into(),
+            text: "\n".repeat(lines) + "#[cfg(test)]\n\n\n",
+        };
+        let files = |lines: usize| {
+            [
+                file("crates/hakaru/src/a.rs", lines),
+                file("crates/hakaru/src/b/c.rs", 1),
+                file("crates/hakaru/tests/d.rs", 9_000),
+                file("crates/load/src/e.rs", 9_000),
+            ]
+        };
+        assert_eq!(long_program(&files(7_999)), [""; 0]);
+        assert_eq!(long_program(&files(8_000)).len(), 1);
     }
 
     #[test]

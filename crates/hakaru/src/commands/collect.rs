@@ -1,17 +1,15 @@
 //! `hakaru collect`: what several hosts saw of the same stretch of time, whoever sent the load.
 
-mod follow;
-mod json;
-mod page;
-
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
+use collect::follow::{Followed, Moment, follow};
 use collect::message;
 use logs::access::{Format, Grouping};
+use logs_report::collected::{Collected, View, json, page};
 use remote::Session;
 use words::text;
 
@@ -21,13 +19,6 @@ use crate::exit::{Exit, Failure};
 use crate::hosts::{self, LOOK, PATIENCE};
 use crate::output;
 use crate::settings::config::{self, host::Host};
-use follow::{Followed, Moment};
-
-/// A host with all collected facts, after the end.
-struct Collected {
-    host: Host,
-    followed: Result<Followed, String>,
-}
 
 /// Collects, and prints the page.
 ///
@@ -48,16 +39,20 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let followed = follow_all(args, &hosts, &formats, &grouping, sessions, &stop)?;
     let all: Vec<Collected> = (hosts.into_iter().zip(followed))
-        .map(|(host, followed)| Collected { host, followed })
+        .map(|(host, followed)| Collected {
+            name: host.name,
+            roles: host.roles,
+            followed,
+        })
         .collect();
-    let is_whole = all.iter().all(Collected::is_whole);
+    let is_whole = all.iter().all(is_whole);
     for one in &all {
-        one.say_what_is_missing();
+        say_what_is_missing(one);
     }
     if all.iter().all(|one| one.followed.is_err()) {
         return Err(Failure::new(Exit::Failed, "no host could be followed"));
     }
-    let view = page::View::of(all, begun.elapsed());
+    let view = View::of(all, begun.elapsed());
     match args.json {
         true => output::data(&json::of(&view)),
         false => output::page(&page::of(&view, args.limit)),
@@ -100,8 +95,7 @@ fn follow_all(
             let moments = moments.clone();
             threads.push(session.as_ref().map_err(Clone::clone).map(|session| {
                 scope.spawn(move || {
-                    let followed =
-                        follow::follow(session, host, format.as_ref(), grouping, &moments);
+                    let followed = follow(session, &host.logs, format.as_ref(), grouping, &moments);
                     // Nobody listens any more once all is over.
                     let _ = moments.send(Moment::Ended);
                     followed
@@ -186,26 +180,24 @@ fn start(command: &[String]) -> Result<Option<Child>, Failure> {
         .map_err(|error| Failure::usage(format!("{program} cannot be started: {error}")))
 }
 
-impl Collected {
-    fn is_whole(&self) -> bool {
-        let Ok(followed) = &self.followed else {
-            return false;
-        };
-        followed.lost.is_none() && followed.logs.iter().all(|log| log.error.is_none())
-    }
+fn is_whole(one: &Collected) -> bool {
+    let Ok(followed) = &one.followed else {
+        return false;
+    };
+    followed.lost.is_none() && followed.logs.iter().all(|log| log.error.is_none())
+}
 
-    fn say_what_is_missing(&self) {
-        let name = &self.host.name;
-        match &self.followed {
-            Err(error) => output::notice(format!("hakaru: {error}")),
-            Ok(followed) => {
-                if let Some(error) = &followed.lost {
-                    output::notice(format!("hakaru: {error}"));
-                }
-                for log in &followed.logs {
-                    if let Some(error) = &log.error {
-                        output::notice(format!("hakaru: host {name}: {}: {error}", log.path));
-                    }
+fn say_what_is_missing(one: &Collected) {
+    let name = &one.name;
+    match &one.followed {
+        Err(error) => output::notice(format!("hakaru: {error}")),
+        Ok(followed) => {
+            if let Some(error) = &followed.lost {
+                output::notice(format!("hakaru: {error}"));
+            }
+            for log in &followed.logs {
+                if let Some(error) = &log.error {
+                    output::notice(format!("hakaru: host {name}: {}: {error}", log.path));
                 }
             }
         }

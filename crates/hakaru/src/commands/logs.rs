@@ -1,14 +1,12 @@
 //! `hakaru logs`: where the time went, by the logs of web servers and databases.
 
-pub(super) mod json;
-pub(super) mod page;
-
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use logs::access::{Format, Grouping};
 use logs::{Digest, Unread};
+use logs_report::{json, page};
 use regex::bytes::Regex;
 use words::text;
 

@@ -6,7 +6,7 @@ use logs::slow::{Slow, Statement};
 use logs::{Digest, Times};
 use words::{Text, text};
 
-use crate::output::columns::Columns;
+use console::columns::Columns;
 
 /// Lines of a statement.
 const STATEMENT_LINES: usize = 3;
@@ -14,7 +14,7 @@ const STATEMENT_LINES: usize = 3;
 const EXAMINED_MANY: f64 = 100.0;
 
 /// Returns the page with at most `limit` rows, or all for 0.
-pub(in crate::commands) fn of(digest: &Digest, names: &str, limit: usize) -> String {
+pub fn of(digest: &Digest, names: &str, limit: usize) -> String {
     let mut page = Page::default();
     match digest {
         Digest::Access(access) => page.add_access(access, names, limit),

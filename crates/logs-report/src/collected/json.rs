@@ -1,22 +1,21 @@
 //! The collected facts as JSON; docs/json.md names each key.
 
+use collect::follow::Log;
 use collect::notes::Note;
 use collect::usage::{Processes, Usage};
 use logs::Digest;
 use remote::clock::Offset;
 use serde_json::{Value, json};
 
-use super::Collected;
-use super::follow::Log;
-use super::page::View;
-use crate::commands::logs::json as log_json;
+use super::{Collected, View};
+use crate::json as log_json;
 
 /// Format and version of the document.
 const FORMAT: &str = "hakaru-collect";
 const VERSION: u32 = 1;
 
 /// Returns the document.
-pub(super) fn of(view: &View) -> String {
+pub fn of(view: &View) -> String {
     let routes: Vec<Value> = match &view.access {
         Some(Digest::Access(access)) => access.rows().iter().map(log_json::route).collect(),
         _ => Vec::new(),
@@ -38,7 +37,7 @@ pub(super) fn of(view: &View) -> String {
 }
 
 fn host(one: &Collected) -> Value {
-    let (name, roles) = (&one.host.name, &one.host.roles);
+    let (name, roles) = (&one.name, &one.roles);
     match &one.followed {
         Err(error) => json!({ "name": name, "roles": roles, "error": error }),
         Ok(followed) => json!({

@@ -1,18 +1,16 @@
 //! The page of `hakaru collect` on the terminal.
 
-use std::time::Duration;
-
-use collect::notes::{self, Note, Subject};
+use collect::follow::{Followed, Log};
+use collect::notes::Note;
 use collect::usage::Usage;
+use console::columns::Columns;
 use figures::{counted, numbers};
 use logs::Digest;
 use remote::clock::Offset;
 use words::{Text, text};
 
-use super::Collected;
-use super::follow::{Followed, Log};
-use crate::commands::logs::page as log_page;
-use crate::output::columns::Columns;
+use super::{Collected, View};
+use crate::page as log_page;
 
 /// Lines of a paragraph.
 const LINES_MAX: usize = 4;
@@ -21,77 +19,8 @@ const PROCESSES: usize = 6;
 /// Smallest offset of a host's clock shown on the page, nanoseconds.
 const CLOCK_SHOWN_NS: u64 = 1_000_000;
 
-/// Input of the page.
-pub(super) struct View {
-    pub(super) hosts: Vec<Collected>,
-    /// The access logs of all hosts as one.
-    pub(super) access: Option<Digest>,
-    /// Slow logs of all hosts as one digest.
-    pub(super) slow: Option<Digest>,
-    pub(super) notes: Vec<Note>,
-    pub(super) elapsed: Duration,
-}
-
-impl View {
-    /// Adds up what all hosts saw.
-    pub(super) fn of(mut hosts: Vec<Collected>, elapsed: Duration) -> View {
-        let (mut access, mut slow, mut passed_on) = (None, None, Vec::new());
-        for one in &mut hosts {
-            let mut count = 0;
-            let logs = one
-                .followed
-                .iter_mut()
-                .flat_map(|followed| &mut followed.logs);
-            for digest in logs.filter_map(|log| log.digest.take()) {
-                let all = match &digest {
-                    Digest::Access(found) => {
-                        count += found.passed_on();
-                        &mut access
-                    }
-                    Digest::Slow(_) => &mut slow,
-                };
-                *all = match all.take() {
-                    None => Some(digest),
-                    Some(known) => Digest::merge(known, digest),
-                };
-            }
-            passed_on.push(count);
-        }
-        let subjects = hosts.iter().zip(passed_on).filter_map(|(one, passed_on)| {
-            let followed = one.followed.as_ref().ok()?;
-            Some(Subject {
-                name: &one.host.name,
-                roles: &one.host.roles,
-                cores: followed.cores,
-                usage: followed.usage.as_ref()?,
-                clock: followed.clock,
-                passed_on,
-            })
-        });
-        View {
-            notes: notes::of(&subjects.collect::<Vec<_>>()),
-            hosts,
-            access,
-            slow,
-            elapsed,
-        }
-    }
-
-    /// Seconds between the first sample and the last, of the host with the longest time.
-    pub(super) fn seconds(&self) -> f64 {
-        let usages = self
-            .hosts
-            .iter()
-            .filter_map(|one| one.followed.as_ref().ok()?.usage.as_ref());
-        usages
-            .map(|usage| usage.seconds)
-            .reduce(f64::max)
-            .unwrap_or(self.elapsed.as_secs_f64())
-    }
-}
-
 /// Returns the page with at most `limit` routes and statements, or all for 0.
-pub(super) fn of(view: &View, limit: usize) -> String {
+pub fn of(view: &View, limit: usize) -> String {
     let mut page = Page::default();
     page.add(
         0,
@@ -142,7 +71,7 @@ fn log_names(one: &Collected, digest: &Digest) -> Option<String> {
         .iter()
         .filter(|log| log.bytes > 0)
         .any(|log| is_slow(&log));
-    has.then(|| one.host.name.clone())
+    has.then(|| one.name.clone())
 }
 
 #[derive(Default)]
@@ -152,10 +81,10 @@ struct Page {
 
 impl Page {
     fn add_host(&mut self, one: &Collected) {
-        let roles = one.host.roles.join(", ");
+        let roles = one.roles.join(", ");
         let name = match roles.is_empty() {
-            true => one.host.name.clone(),
-            false => format!("{} ({roles})", one.host.name),
+            true => one.name.clone(),
+            false => format!("{} ({roles})", one.name),
         };
         self.add_paragraph(2, &name);
         let followed = match &one.followed {

@@ -4,49 +4,56 @@ use std::io::{self, PipeReader, PipeWriter, Write};
 use std::sync::mpsc::Sender;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
-use collect::message::{self, Begin, Begun, Ended, Sample};
-use collect::usage::Usage;
 use logs::Digest;
 use logs::access::{Format, Grouping};
 use remote::clock::{Offset, RoundTrip, offset_at};
 use remote::frame::Frame;
-use remote::{RemoteError, Session, wall_ns};
+use remote::{PATIENCE, RemoteError, Session, wall_ns};
 
-use crate::hosts::PATIENCE;
-use crate::settings::config::host::Host;
+use crate::message::{self, Begin, Begun, Ended, Sample};
+use crate::usage::Usage;
 
 /// Round trips before and after; signs of life are the ones in between.
 const CLOCK_TRIPS: usize = 8;
 
 /// Something for which others wait.
-pub(super) enum Moment {
+pub enum Moment {
+    /// The host has begun to record.
     Begun,
+    /// The host has ended, or is lost.
     Ended,
 }
 
 /// Facts collected of a host.
-pub(super) struct Followed {
-    pub(super) cores: u32,
-    pub(super) usage: Option<Usage>,
+pub struct Followed {
+    /// CPU cores of the host.
+    pub cores: u32,
+    /// Use of the host; `None` with fewer than two samples.
+    pub usage: Option<Usage>,
     /// The host's wall clock beside ours.
-    pub(super) clock: Option<Offset>,
-    pub(super) logs: Vec<Log>,
+    pub clock: Option<Offset>,
+    /// Logs in the order of the paths.
+    pub logs: Vec<Log>,
     /// Why what was collected is not all.
-    pub(super) lost: Option<String>,
+    pub lost: Option<String>,
 }
 
 /// A log of a host.
-pub(super) struct Log {
-    pub(super) path: String,
+pub struct Log {
+    /// Path on the host.
+    pub path: String,
     /// Bytes of the log's lines in the window.
-    pub(super) bytes: u64,
-    pub(super) truncations: u64,
-    pub(super) incomplete: u64,
-    pub(super) error: Option<String>,
+    pub bytes: u64,
+    /// How often the file was truncated.
+    pub truncations: u64,
+    /// Lines cut off by the end of the window or a truncation.
+    pub incomplete: u64,
+    /// Why the log could not be read.
+    pub error: Option<String>,
     /// Whether the log is a database's slow log.
-    pub(super) is_slow: bool,
+    pub is_slow: bool,
     /// `None` without a line.
-    pub(super) digest: Option<Digest>,
+    pub digest: Option<Digest>,
 }
 
 /// A pipe from a log's lines to the log's reader.
@@ -56,20 +63,20 @@ struct Stream<'scope> {
     reader: ScopedJoinHandle<'scope, io::Result<Digest>>,
 }
 
-/// Follows a host until everything has been sent or the host is lost.
+/// Follows a host, with logs at `paths`, until everything has been sent or the host is lost.
 ///
 /// # Errors
 /// The host is lost before it has begun.
-pub(super) fn follow(
+pub fn follow(
     session: &Session,
-    host: &Host,
+    paths: &[String],
     format: Option<&Format>,
     grouping: &Grouping,
     moments: &Sender<Moment>,
 ) -> Result<Followed, RemoteError> {
     session.ask_clocks(CLOCK_TRIPS, PATIENCE)?;
     let begin = Begin {
-        logs: host.logs.clone(),
+        logs: paths.to_vec(),
     };
     session.send(
         message::BEGIN,
@@ -77,7 +84,7 @@ pub(super) fn follow(
         PATIENCE,
     )?;
     thread::scope(|scope| {
-        let mut all = Receiving::new(scope, &host.logs, format, grouping);
+        let mut all = Receiving::new(scope, paths, format, grouping);
         let lost = loop {
             match session.receive(PATIENCE) {
                 Ok(Some(frame)) if frame.kind == message::ENDED => {

@@ -10,7 +10,7 @@ const FORMAT: &str = "hakaru-logs";
 const VERSION: u32 = 1;
 
 /// Returns the JSON document: all routes or statements, by time, greatest first.
-pub(in crate::commands) fn of(digest: &Digest) -> String {
+pub fn of(digest: &Digest) -> String {
     let (kind, rows) = match digest {
         Digest::Access(access) => {
             let rows: Vec<Value> = access.rows().iter().map(route).collect();
@@ -27,12 +27,12 @@ pub(in crate::commands) fn of(digest: &Digest) -> String {
     format!("{document:#}\n")
 }
 
-pub(in crate::commands) fn lines(unread: &Unread) -> Value {
+pub(crate) fn lines(unread: &Unread) -> Value {
     let first = unread.first.as_ref();
     json!({ "lines": unread.lines, "first": first.map(|(number, line)| json!({ "line": number, "text": line })) })
 }
 
-pub(in crate::commands) fn route(row: &Row) -> Value {
+pub(crate) fn route(row: &Row) -> Value {
     let statuses = ["other", "1xx", "2xx", "3xx", "4xx", "5xx"];
     let statuses: serde_json::Map<String, Value> = (statuses.iter().zip(row.statuses))
         .map(|(name, count)| ((*name).to_owned(), count.into()))
@@ -44,7 +44,7 @@ pub(in crate::commands) fn route(row: &Row) -> Value {
     })
 }
 
-pub(in crate::commands) fn statement(statement: &Statement) -> Value {
+pub(crate) fn statement(statement: &Statement) -> Value {
     json!({
         "digest": statement.digest, "time": times(&statement.times), "lock_s": statement.lock_s,
         "rows_sent": statement.rows_sent, "rows_examined": statement.rows_examined,
