@@ -10,6 +10,9 @@
 //! them unbound, PostgreSQL 16 and later has `GENERIC_PLAN`; elsewhere `'1'` stands for each, since
 //! a text constant is turned into whatever type the column has and so lets an index be used (behind
 //! LIMIT and OFFSET `1`). A statement that cannot be explained is counted, never fatal.
+//!
+//! TLS is spoken as the address asks for (`sslmode=verify-full`, `ssl-mode=REQUIRED`, `sslrootcert`,
+//! `ssl-ca` …), and where the server offers it.
 
 pub(crate) mod mysql;
 pub(crate) mod postgres;
@@ -17,6 +20,8 @@ pub(crate) mod sqlite;
 mod statement;
 
 use database::Kind;
+use database_client::tls::Tls;
+use database_client::unescaped;
 use std::collections::HashMap;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -264,18 +269,32 @@ fn joined(step: Step, facts: &TableFacts) -> PlanStep {
     }
 }
 
-/// Splits an address into the address without the query, and the query's value of `key`. Frameworks
-/// put settings of their own there (`pool=5`), which drivers refuse.
-fn split_query<'a>(address: &'a str, key: &str) -> (&'a str, Option<String>) {
-    let Some((address, query)) = address.split_once('?') else {
-        return (address, None);
-    };
-    let value = query
-        .split('&')
-        .filter_map(|pair| pair.split_once('='))
-        .find(|(name, _)| *name == key)
-        .map(|(_, value)| value.replace("%2F", "/").replace("%2f", "/"));
-    (address, value)
+/// Splits an address into the address without the query, and the query's settings. Frameworks put
+/// settings of their own there (`pool=5`), which drivers refuse.
+fn split_query(address: &str) -> (&str, Vec<(&str, String)>) {
+    let (address, query) = address.split_once('?').unwrap_or((address, ""));
+    let settings = query.split('&').filter_map(|pair| pair.split_once('='));
+    let settings = settings.map(|(key, value)| (key, unescaped(value)));
+    (address, settings.collect())
+}
+
+/// Returns the last value of a setting.
+fn setting(settings: &[(&str, String)], key: &str) -> Option<String> {
+    let mut all = settings.iter().rev();
+    all.find(|(name, _)| *name == key)
+        .map(|(_, value)| value.clone())
+}
+
+/// Returns what of TLS an address asks for.
+fn tls_of(
+    settings: &[(&str, String)],
+    take: impl Fn(&mut Tls, &str, &str) -> Result<(), String>,
+) -> Result<Tls, String> {
+    let mut tls = Tls::default();
+    for (key, value) in settings {
+        take(&mut tls, key, value)?;
+    }
+    Ok(tls)
 }
 
 /// `//user:password@host/name` without user and password.
@@ -299,8 +318,8 @@ mod tests {
     #[test]
     fn settings_of_frameworks_are_left_out() {
         let check = |address: &str, expected: (&str, Option<&str>)| {
-            let (rest, socket) = split_query(address, "socket");
-            assert_eq!((rest, socket.as_deref()), expected);
+            let (rest, settings) = split_query(address);
+            assert_eq!((rest, setting(&settings, "socket").as_deref()), expected);
         };
         check("//db/chat", ("//db/chat", None));
         check("//db/chat?pool=5", ("//db/chat", None));

@@ -132,3 +132,47 @@ fn postgres_tells_how_it_reads() {
         .unwrap();
     check_plans(&explained, PREPARED_POSTGRES, "SQLSTATE 42P01");
 }
+
+#[test]
+fn a_user_who_must_speak_tls_gets_plans() {
+    let url = address("HAKARU_TEST_MYSQL_URL");
+    let (_, rest) = url.split_once(':').unwrap();
+    let options = mysql::Opts::from_url(&format!("mysql:{rest}")).unwrap();
+    let options = mysql::OptsBuilder::from_opts(options).prefer_socket(false);
+    let mut admin = mysql::Conn::new(options).unwrap();
+    for statement in [
+        "DROP USER IF EXISTS explain_tls",
+        "CREATE USER explain_tls IDENTIFIED BY 'hunter2' REQUIRE SSL",
+        "GRANT SELECT ON *.* TO explain_tls",
+    ] {
+        admin.query_drop(statement).unwrap();
+    }
+    let (_, place) = rest.rsplit_once('@').unwrap();
+    let secured = format!("mysql://explain_tls:hunter2@{place}");
+    let plain = explain(
+        &format!("{secured}?ssl-mode=DISABLED"),
+        &[],
+        ExplainLimits::default(),
+    );
+    let answers = [
+        explained(&secured, &["SELECT user FROM mysql.user"]),
+        explained(
+            &format!("{secured}?ssl_mode=required"),
+            &["SELECT user FROM mysql.user"],
+        ),
+    ];
+    admin.query_drop("DROP USER explain_tls").unwrap();
+    let refused = plain.expect_err("without TLS it is refused").to_string();
+    assert!(refused.starts_with("cannot ask 127.0.0.1:"), "{refused}");
+    assert!(!refused.contains("hunter2"), "{refused}");
+    for answer in answers {
+        assert_eq!(answer.statements.len(), 1, "{:?}", answer.skipped);
+    }
+    let unknown = explain(
+        &format!("{secured}?ssl-mode=perhaps"),
+        &[],
+        ExplainLimits::default(),
+    );
+    let unknown = unknown.expect_err("there is no such mode").to_string();
+    assert!(unknown.contains("ssl-mode=perhaps"), "{unknown}");
+}

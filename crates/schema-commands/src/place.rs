@@ -5,17 +5,17 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
+use database_client::tls::Tls;
 use schema::Source;
 use schema_db::mysql::MysqlAddress;
 use schema_db::postgres::PostgresAddress;
 use schema_db::secrets::{self, ClientOptions, Login, Private};
-use schema_db::tls::Tls;
 use schema_db::{Database, DbError, DbErrorKind, source};
 use words::text;
 
 use super::prompt;
 use super::trouble::of_server;
-use crate::ending::{Cause, Ended, Failure};
+use crate::ending::{Cause, Failure};
 
 /// Place of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,6 @@ pub mod scratch;
 pub mod secrets;
 pub mod source;
 pub mod sqlite;
-pub mod tls;
 pub mod usage;
 
 use schema::Server;

@@ -16,8 +16,8 @@ use ::mysql::prelude::Queryable;
 use ::mysql::{Conn, Opts, OptsBuilder, Value};
 use schema::{Server, Version};
 
-use crate::tls::Tls;
-use crate::{Database, DbError, DbErrorKind, Unseen, secrets};
+use crate::{Database, DbError, DbErrorKind, Unseen};
+use database_client::tls::Tls;
 
 /// Longest wait for a server to take a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -101,7 +101,7 @@ impl MysqlAddress {
         let options = Opts::from_url(&format!("mysql:{rest}")).map_err(|_| wrong())?;
         let (mut socket, mut tls) = (None, Tls::default());
         for (key, value) in settings.split('&').filter_map(|pair| pair.split_once('=')) {
-            let value = secrets::unescaped(value);
+            let value = database_client::unescaped(value);
             tls.take_mysql(key, &value).map_err(|message| DbError {
                 kind: DbErrorKind::Unsupported,
                 message,

@@ -8,7 +8,9 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::tls::Tls;
+use database_client::unescaped;
+
+use database_client::tls::Tls;
 
 /// Connection settings of an option file; `None` where missing.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -117,27 +119,6 @@ impl Login {
             user,
         }
     }
-}
-
-/// `%41` is `A`.
-pub(crate) fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let code = tail.get(..2).filter(|_| *first == b'%');
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Returns the matching password of a password file (`~/.pgpass`): the first matching line counts.

@@ -3,10 +3,10 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use database_client::tls::{Tls, TlsMode};
 use schema_db::mysql::MysqlAddress;
 use schema_db::postgres::PostgresAddress;
 use schema_db::secrets::Login;
-use schema_db::tls::{Tls, TlsMode};
 use schema_db::{Database, DbError};
 
 use super::Tool;

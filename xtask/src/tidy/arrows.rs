@@ -12,11 +12,15 @@ const ARROWS: &[(&str, &str)] = &[
         "app-process breakdown capture load recording scenario schema schema-db stacks stats store whatif",
     ),
     ("breakdown", "recording routes"),
-    ("capture", "database recording ring sql-digest stacks"),
+    (
+        "capture",
+        "database database-client recording ring sql-digest stacks",
+    ),
     ("collect", "capture logs remote"),
     ("comparison", "recording stats words"),
     ("console", "figures words"),
     ("database", ""),
+    ("database-client", ""),
     ("doctor", "figures words"),
     (
         "experiment",
@@ -65,12 +69,18 @@ const ARROWS: &[(&str, &str)] = &[
     ("schema", ""),
     (
         "schema-commands",
-        "console database figures rails-schema schema schema-db schema-lint words",
+        "console database database-client figures rails-schema schema schema-db schema-lint words",
     ),
-    ("schema-db", "database schema schema-lint"),
+    (
+        "schema-db",
+        "database database-client schema schema-lint",
+    ),
     ("schema-lint", "schema"),
     ("sql-digest", ""),
-    ("sqldef", "console schema schema-commands schema-db"),
+    (
+        "sqldef",
+        "console database-client schema schema-commands schema-db",
+    ),
     ("stacks", ""),
     ("starter", "console guard load scenario words"),
     ("stats", ""),

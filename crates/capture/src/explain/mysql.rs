@@ -2,6 +2,7 @@
 
 use ::mysql::prelude::Queryable;
 use ::mysql::{Conn, Error, Opts, OptsBuilder, Params, Row, Value};
+use database_client::tls::Tls;
 use recording::{Access, ColumnFacts, IndexColumns};
 
 use super::statement::Statement;
@@ -24,11 +25,15 @@ struct Line {
 impl Mysql {
     /// Connects to `//user:password@host:port/name`.
     pub(crate) fn connect(address: &str, limits: ExplainLimits) -> Result<Mysql, ExplainError> {
-        let (address, socket) = super::split_query(address, "socket");
-        let failed = |error: Error| ExplainError::Connect {
+        let (address, settings) = super::split_query(address);
+        let refused = |reason: String| ExplainError::Connect {
             database: super::without_secrets(address).to_owned(),
-            reason: error.to_string(),
+            reason,
         };
+        let failed = |error: Error| refused(error.to_string());
+        let tls = super::tls_of(&settings, Tls::take_mysql).map_err(refused)?;
+        let socket = super::setting(&settings, "socket");
+        let is_socket = socket.is_some();
         let options = Opts::from_url(&format!("mysql:{address}"))
             .map_err(|_| ExplainError::UnknownAddress)?;
         let options = OptsBuilder::from_opts(options)
@@ -38,7 +43,8 @@ impl Mysql {
             .tcp_connect_timeout(Some(limits.connect))
             .read_timeout(Some(limits.statement))
             .write_timeout(Some(limits.statement));
-        let mut connection = Conn::new(options).map_err(failed)?;
+        let connected = database_client::mysql::connect(&options, &tls, is_socket);
+        let mut connection = connected.map_err(|error| refused(error.to_string()))?;
         connection
             .query_drop("SET SESSION TRANSACTION READ ONLY")
             .map_err(failed)?;

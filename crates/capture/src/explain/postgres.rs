@@ -3,7 +3,9 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use ::postgres::{Client, Config, Error, NoTls};
+use ::postgres::{Client, Config, Error};
+use database_client::ConnectError;
+use database_client::tls::Tls;
 use recording::{Access, ColumnFacts, IndexColumns};
 use serde_json::Value;
 
@@ -23,15 +25,18 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Connects to `//user:password@host:port/name`, or to the socket in the folder `?host=`.
     pub(crate) fn connect(address: &str, limits: ExplainLimits) -> Result<Postgres, ExplainError> {
-        let (address, folder) = super::split_query(address, "host");
-        let failed = |error: Error| ExplainError::Connect {
+        let (address, settings) = super::split_query(address);
+        let refused = |reason: String| ExplainError::Connect {
             database: super::without_secrets(address).to_owned(),
-            reason: sentence(&error),
+            reason,
         };
+        let failed = |error: Error| refused(sentence(&error));
+        let take = |tls: &mut Tls, key: &str, value: &str| tls.take_libpq(key, value).map(drop);
+        let tls = super::tls_of(&settings, take).map_err(refused)?;
         let mut config: Config = format!("postgres:{address}")
             .parse()
             .map_err(|_| ExplainError::UnknownAddress)?;
-        if let Some(folder) = folder {
+        if let Some(folder) = super::setting(&settings, "host") {
             config.host(&folder);
         }
         let milliseconds = limits.statement.as_millis();
@@ -43,14 +48,13 @@ impl Postgres {
                 "-c default_transaction_read_only=on -c statement_timeout={milliseconds} \
                  -c lock_timeout={milliseconds}"
             ));
-        let silent = || ExplainError::Connect {
-            database: super::without_secrets(address).to_owned(),
-            reason: "the server accepts connections and says nothing".to_owned(),
-        };
+        let silent = || refused("the server accepts connections and says nothing".to_owned());
         let longest = limits.connect + limits.statement;
-        let mut client = in_time(config, longest)
-            .ok_or_else(silent)?
-            .map_err(failed)?;
+        let connected = in_time(config, tls, longest).ok_or_else(silent)?;
+        let mut client = connected.map_err(|error| match error {
+            ConnectError::Settings(reason) => refused(reason),
+            ConnectError::Driver(error) => failed(error),
+        })?;
         let version = client
             .query_one("SELECT current_setting('server_version_num')::int4", &[])
             .map_err(failed)?
@@ -195,11 +199,15 @@ fn refused(error: Error) -> SkipReason {
 /// Connects; `None` after too long a time. The driver's own limit ends with TCP's handshake, so
 /// that a server which accepts and is silent would be waited for without end; the thread that waits
 /// for it ends with this process.
-fn in_time(config: Config, longest: Duration) -> Option<Result<Client, Error>> {
+fn in_time(
+    config: Config,
+    tls: Tls,
+    longest: Duration,
+) -> Option<Result<Client, ConnectError<Error>>> {
     let (done, connected) = channel();
     std::thread::spawn(move || {
         // Nobody listens any more when it came too late.
-        let _ = done.send(config.connect(NoTls));
+        let _ = done.send(database_client::postgres::connect(config, &tls));
     });
     connected.recv_timeout(longest).ok()
 }

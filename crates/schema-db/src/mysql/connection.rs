@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use ::mysql::Conn;
 use ::mysql::prelude::Queryable;
+use database_client::ConnectError;
 use schema::{Product, Server, Version};
 
 use super::{MysqlAddress, OLDEST_MARIADB, OLDEST_MYSQL, error};
-use crate::tls::TlsMode;
 use crate::{DbError, DbErrorKind};
+use database_client::tls::TlsMode;
 
 /// Sets strict mode. Without it a lenient server turns a `NULL` into 0 for `NOT NULL`, and
 /// truncates long values, without an error.
@@ -18,19 +19,16 @@ const STRICT: &str =
 const LOCK_NAME_MAX: usize = 64;
 
 pub(super) fn open(address: &MysqlAddress) -> Result<Conn, DbError> {
-    if let Some(file) = &address.tls.authorities
-        && let Err(error) = std::fs::metadata(file)
-    {
-        return Err(DbError {
+    let is_socket = address.socket.is_some();
+    let connected = database_client::mysql::connect(&address.options(), &address.tls, is_socket);
+    let mut connection = connected.map_err(|error| match error {
+        ConnectError::Settings(message) => DbError {
             kind: DbErrorKind::Unsupported,
-            message: format!(
-                "cannot read the certificates in {}: {error}",
-                file.display()
-            ),
+            message,
             sql: None,
-        });
-    }
-    let mut connection = connected(address).map_err(|error| error::connecting(error, address))?;
+        },
+        ConnectError::Driver(error) => error::connecting(error, address),
+    })?;
     connection
         .query_drop("SET NAMES utf8mb4")
         .and_then(|()| connection.query_drop(STRICT))
@@ -50,21 +48,6 @@ pub(super) fn open_first(address: &mut MysqlAddress) -> Result<Conn, DbError> {
         address.tls.mode = Some(TlsMode::Off);
     }
     Ok(connection)
-}
-
-/// Connects with TLS where required. Where TLS is only preferred, falls back when the server or the
-/// handshake fails.
-fn connected(address: &MysqlAddress) -> Result<Conn, ::mysql::Error> {
-    let settings = address.tls.mysql().filter(|_| address.socket.is_none());
-    let Some(settings) = settings else {
-        return Conn::new(address.options());
-    };
-    let secured = Conn::new(address.options().ssl_opts(settings));
-    let is_preferred = address.tls.resolved() == TlsMode::Preferred;
-    match secured {
-        Err(error) if is_preferred && error::may_be_tls(&error) => Conn::new(address.options()),
-        secured => secured,
-    }
 }
 
 pub(super) fn describe(connection: &mut Conn, address: &MysqlAddress) -> Result<Server, DbError> {

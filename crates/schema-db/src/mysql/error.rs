@@ -24,16 +24,6 @@ pub(super) fn connecting(error: Error, address: &MysqlAddress) -> DbError {
     }
 }
 
-/// Whether a failed connection may be due to TLS. An unreachable server, or an error message from
-/// the server, has another cause.
-pub(super) fn may_be_tls(error: &Error) -> bool {
-    match error {
-        Error::DriverError(DriverError::CouldNotConnect(_)) | Error::MySqlError(_) => false,
-        Error::DriverError(error) => matches!(error, DriverError::TlsNotSupported),
-        _ => true,
-    }
-}
-
 /// An error of a statement.
 pub(super) fn in_statement(error: Error, sql: &str) -> DbError {
     DbError {

@@ -3,16 +3,16 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use ::postgres::config::{Host, SslMode as ClientSslMode};
+use ::postgres::config::Host;
 use ::postgres::error::SqlState;
-use ::postgres::{Client, Config, Error, NoTls};
+use ::postgres::{Client, Config, Error};
+use database_client::ConnectError;
+use database_client::postgres::{is_tls, without_tls};
 use schema::{Product, Server, Version};
 
 use super::Postgres;
-use crate::secrets::unescaped;
-use crate::tls::postgres::Connector;
-use crate::tls::{Tls, TlsMode};
 use crate::{DbError, DbErrorKind};
+use database_client::tls::Tls;
 
 /// Oldest supported version. Older servers lack catalogue columns read by the export.
 const OLDEST: Version = Version(14, 0, 0);
@@ -83,33 +83,17 @@ pub fn connect(address: &PostgresAddress) -> Result<Postgres, DbError> {
     })
 }
 
-/// Connects with TLS where required. Where TLS is only preferred, falls back when the handshake
-/// fails.
 fn client(address: &PostgresAddress) -> Result<Client, DbError> {
     let (url, from_url) = match &address.url {
         Some(url) => without_tls(url).map_err(unsupported)?,
         None => (String::new(), Tls::default()),
     };
     let tls = address.tls.clone().or(from_url);
-    let mut config = config(address, &url)?;
-    let is_socket = matches!(config.get_hosts().first(), Some(Host::Unix(_)));
-    let mode = tls.resolved();
-    if mode == TlsMode::Off || is_socket {
-        config.ssl_mode(ClientSslMode::Disable);
-        return config.connect(NoTls).map_err(|error| failed(&error, None));
-    }
-    config.ssl_mode(match mode {
-        TlsMode::Preferred => ClientSslMode::Prefer,
-        _ => ClientSslMode::Require,
-    });
-    let connector = Connector::new(&tls).map_err(unsupported)?;
-    match config.connect(connector) {
-        Err(error) if mode == TlsMode::Preferred && is_tls(&error) => {
-            config.ssl_mode(ClientSslMode::Disable);
-            config.connect(NoTls).map_err(|error| failed(&error, None))
-        }
-        connected => connected.map_err(|error| failed(&error, None)),
-    }
+    let config = config(address, &url)?;
+    database_client::postgres::connect(config, &tls).map_err(|error| match error {
+        ConnectError::Settings(message) => unsupported(message),
+        ConnectError::Driver(error) => failed(&error, None),
+    })
 }
 
 fn unsupported(message: String) -> DbError {
@@ -118,37 +102,6 @@ fn unsupported(message: String) -> DbError {
         message,
         sql: None,
     }
-}
-
-/// Whether an error is about TLS. The driver distinguishes kinds of errors only by text.
-fn is_tls(error: &Error) -> bool {
-    error.to_string().contains("TLS")
-}
-
-/// Splits libpq's TLS settings, only some of which the driver accepts, from the address.
-fn without_tls(url: &str) -> Result<(String, Tls), String> {
-    let mut tls = Tls::default();
-    let mut kept = Vec::new();
-    let (base, settings, between) = match url.split_once("://") {
-        Some(_) => {
-            let (base, settings) = url.split_once('?').unwrap_or((url, ""));
-            (base, settings.split('&').collect::<Vec<_>>(), "&")
-        }
-        None => ("", url.split_whitespace().collect(), " "),
-    };
-    for setting in settings.into_iter().filter(|setting| !setting.is_empty()) {
-        let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-        if !tls.take_libpq(key, &unescaped(value))? {
-            kept.push(setting);
-        }
-    }
-    let kept = kept.join(between);
-    let url = match (base.is_empty(), kept.is_empty()) {
-        (true, _) => kept,
-        (false, true) => base.to_owned(),
-        (false, false) => format!("{base}?{kept}"),
-    };
-    Ok((url, tls))
 }
 
 fn config(address: &PostgresAddress, url: &str) -> Result<Config, DbError> {
@@ -260,34 +213,5 @@ fn kind_of(code: &SqlState) -> DbErrorKind {
         "53100" => DbErrorKind::DiskFull,
         "57P01" | "57P02" | "57P03" | "08000" | "08003" | "08006" => DbErrorKind::Gone,
         _ => DbErrorKind::Refused,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_of_tls_are_taken_out_of_an_address() {
-        let check = |url: &str, kept: &str, mode: Option<TlsMode>, authorities: Option<&str>| {
-            let (found, tls) = without_tls(url).unwrap();
-            assert_eq!(found, kept, "{url}");
-            assert_eq!(tls.mode, mode, "{url}");
-            assert_eq!(tls.authorities, authorities.map(Into::into), "{url}");
-        };
-        check("postgres://me@db/app", "postgres://me@db/app", None, None);
-        check(
-            "postgres://me@db/app?sslmode=verify-full&connect_timeout=3&sslrootcert=%2Fca.pem",
-            "postgres://me@db/app?connect_timeout=3",
-            Some(TlsMode::Host),
-            Some("/ca.pem"),
-        );
-        check(
-            "host=db sslmode=require user=me",
-            "host=db user=me",
-            Some(TlsMode::Required),
-            None,
-        );
-        assert!(without_tls("postgres://db/app?sslmode=maybe").is_err());
     }
 }

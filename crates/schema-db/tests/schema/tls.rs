@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use capture::{Catalogue, ExplainLimits};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use schema_db::mysql::{Mysql, MysqlAddress};
 use schema_db::postgres::{Postgres, PostgresAddress};
@@ -178,6 +179,15 @@ fn is_secure_postgres(settings: &str) -> bool {
     ask(&mut database, sql) == "true"
 }
 
+/// Whether the connection for plans and settings is secure, too.
+fn is_secure_catalogue(settings: &str) -> bool {
+    let url = url("HAKARU_TEST_POSTGRES_URL", settings);
+    let mut catalogue = Catalogue::open(&url, ExplainLimits::default())
+        .unwrap_or_else(|error| panic!("{settings}: {error}"));
+    let sql = "SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    catalogue.rows(sql).unwrap() == [[Some("true".to_owned())]]
+}
+
 fn wait_for_postgres(settings: &str) {
     let deadline = Instant::now() + PATIENCE;
     while postgres("HAKARU_TEST_POSTGRES_URL", settings).is_err() {
@@ -205,6 +215,7 @@ fn postgres_is_spoken_to_as_securely_as_asked() {
     certify_postgres(&mut admin, &authority.sign("127.0.0.1"), "here");
     wait_for_postgres(&host);
     assert!(is_secure_postgres(&host));
+    assert!(is_secure_catalogue(&host));
     let others = format!("sslmode=require&sslrootcert={}", stranger.file().display());
     refused(postgres(POSTGRES, &others), "certificate");
     refused(postgres(POSTGRES, "sslmode=verify-ca"), "certificate");

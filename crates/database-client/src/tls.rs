@@ -1,9 +1,9 @@
 //! TLS to database servers: requirements, and the resulting driver settings.
 //!
-//! PostgreSQL's driver takes a stream secured elsewhere ([`postgres::Connector`]); MySQL's has a
+//! PostgreSQL's driver takes a stream secured elsewhere (`stream::Connector`); MySQL's has a
 //! TLS of its own and takes settings.
 
-pub(crate) mod postgres;
+pub(crate) mod stream;
 mod trust;
 
 use std::path::PathBuf;
@@ -118,9 +118,9 @@ impl Tls {
         Ok(())
     }
 
-    /// What is to be done. Who names authorities wants the server's certificate checked against
+    /// Returns what is to be done. Who names authorities wants the server's certificate checked against
     /// them.
-    pub(crate) fn resolved(&self) -> TlsMode {
+    pub fn resolved(&self) -> TlsMode {
         match (self.mode, &self.authorities) {
             (None, Some(_)) => TlsMode::Host,
             (Some(TlsMode::Preferred | TlsMode::Required), Some(_)) => TlsMode::Authority,
