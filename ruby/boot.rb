@@ -8,7 +8,7 @@ rescue LoadError => e
   begin
     folder = ENV.fetch("HAKARU_RING_DIR")
     path = File.join(folder, "#{Process.pid}.agent")
-    text = "loaded: #{RUBY_DESCRIPTION}\ntrouble: the agent does not load: #{e.message.lines.first}\n"
+    text = "loaded: #{RUBY_DESCRIPTION}\ntrouble no-load: the agent does not load: #{e.message.lines.first}\n"
     # A folder of that name may be another user's by now, with links in it.
     flags = File::WRONLY | File::APPEND | File::CREAT | File::NOFOLLOW | File::NONBLOCK
     File.open(path, flags, 0o600) { |file| file.write(text) } if File.owned?(folder)

@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-use ring::{ActRecord, Place, Record, RequestView, SqlRecord, TextKind, Writer};
+use ring::{ActRecord, Place, Record, RequestView, SqlRecord, TextKind, TroubleKind, Writer};
 
 use crate::api::{Api, Value, api};
 use crate::clock::{monotonic_ns, thread_cpu_ns};
@@ -441,7 +441,8 @@ fn open_ring() -> Option<Writer> {
     Writer::create(&place)
         .inspect_err(|error| {
             let folder = settings.folder.display();
-            process::complain(&format!("cannot make a ring in {folder}: {error}"));
+            let sentence = format!("cannot make a ring in {folder}: {error}");
+            process::complain(&TroubleKind::NoRing.line(&sentence));
         })
         .ok()
 }

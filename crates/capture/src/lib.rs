@@ -23,4 +23,5 @@ pub use host::{HostError, HostSampler};
 pub use live::LiveProcess;
 pub use processes::{ProcessUse, all_processes, connections_opened, processes_named};
 pub use profile::{Counted, ProfileCollector, Site};
+pub use ring::TroubleKind;
 pub use rings::{Polled, Rings, ServerFacts, step_back};

@@ -15,6 +15,7 @@ use recording::{
 };
 use ring::{
     Hello, ProfileRecord, ReadError, Reader, Record, RequestRecord, RuntimeRecord, TextKind,
+    TroubleKind,
 };
 
 /// All rings of a run.
@@ -48,7 +49,7 @@ struct Counted {
 struct Process {
     hello: Option<Hello>,
     loaded: String,
-    troubles: Vec<String>,
+    troubles: Vec<(TroubleKind, String)>,
     settings: Vec<Setting>,
     ended: Counted,
 }
@@ -136,6 +137,18 @@ impl Rings {
         all
     }
 
+    /// Returns what the agents could not do, each sentence once, in alphabetical order.
+    pub fn troubles(&self) -> Vec<(TroubleKind, String)> {
+        let all = self
+            .processes
+            .values()
+            .flat_map(|process| &process.troubles);
+        let mut all: Vec<(TroubleKind, String)> = all.cloned().collect();
+        all.sort_by(|a, b| a.1.cmp(&b.1));
+        all.dedup_by(|a, b| a.1 == b.1);
+        all
+    }
+
     /// Returns the server's facts from the serving processes; `None` before the first request.
     pub fn server(&self) -> Option<ServerFacts> {
         let hello = self
@@ -191,7 +204,7 @@ impl Rings {
             Err(error) => {
                 let pid = pid_in_name(&path);
                 self.seen.insert(path);
-                self.trouble(pid, error.to_string());
+                self.trouble(pid, TroubleKind::Other, error.to_string());
             }
         }
     }
@@ -207,16 +220,18 @@ impl Rings {
                 Some(("loaded", ruby)) => {
                     self.processes.entry(pid).or_default().loaded = ruby.to_owned();
                 }
-                Some(("trouble", sentence)) => self.trouble(pid, sentence.to_owned()),
-                _ => self.trouble(pid, line.to_owned()),
+                _ => {
+                    let (kind, sentence) = TroubleKind::of_line(line);
+                    self.trouble(pid, kind, sentence.to_owned());
+                }
             }
         }
     }
 
-    fn trouble(&mut self, pid: u32, sentence: String) {
+    fn trouble(&mut self, pid: u32, kind: TroubleKind, sentence: String) {
         let troubles = &mut self.processes.entry(pid).or_default().troubles;
-        if !troubles.contains(&sentence) {
-            troubles.push(sentence);
+        if !troubles.iter().any(|(_, known)| *known == sentence) {
+            troubles.push((kind, sentence));
         }
     }
 
@@ -235,17 +250,22 @@ impl Rings {
                     self.processes.entry(pid).or_default().hello = Some(hello);
                 }
                 Some(Record::Profile(record)) => polled.profile.push((pid, record)),
-                Some(Record::Trouble(sentence)) => self.trouble(pid, sentence),
+                Some(Record::Trouble(sentence)) => {
+                    self.trouble(pid, TroubleKind::Other, sentence);
+                }
                 Some(Record::Settings(pairs)) => {
                     let setting = |(name, value)| Setting { name, value };
                     let settings = pairs.into_iter().map(setting).collect();
                     self.processes.entry(pid).or_default().settings = settings;
                 }
                 Some(Record::Runtime(record)) => polled.runtime.push(runtime(record, pid)),
-                None => self.trouble(pid, "wrote a record that cannot be read".to_owned()),
+                None => {
+                    let sentence = "wrote a record that cannot be read".to_owned();
+                    self.trouble(pid, TroubleKind::Other, sentence);
+                }
             });
         if let Err(error) = result {
-            self.trouble(pid, error.to_string());
+            self.trouble(pid, TroubleKind::Other, error.to_string());
         }
         let (requests, events, statements) = ring.reader.counts();
         ring.counted = Counted {
@@ -303,7 +323,9 @@ impl Rings {
             requests: counted.requests,
             dropped: counted.dropped,
             cost: Nanos(cost),
-            troubles: process.troubles.clone(),
+            troubles: (process.troubles.iter())
+                .map(|(_, sentence)| sentence.clone())
+                .collect(),
             settings: process.settings.clone(),
         }
     }

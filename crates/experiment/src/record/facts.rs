@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use app_process::Stopped;
-use capture::{ExplainError, Rings, Watched};
+use capture::{ExplainError, Rings, TroubleKind, Watched};
 use database::Kind;
 use load::{LoadResult, Pace};
 use recording::{
@@ -109,11 +109,15 @@ pub(crate) fn of_agents(recording: &mut Recording, rings: &Rings, settings: &Set
     target.database = known_database(rings, settings)
         .map(|url| database_name(&url).to_owned())
         .unwrap_or_default();
-    let troubles = agent_troubles(settings, &recording.agents);
+    let troubles = agent_troubles(settings, &recording.agents, rings.troubles());
     recording.troubles.extend(troubles);
 }
 
-fn agent_troubles(settings: &Settings, agents: &[AgentProcess]) -> Vec<Trouble> {
+fn agent_troubles(
+    settings: &Settings,
+    agents: &[AgentProcess],
+    reported: Vec<(TroubleKind, String)>,
+) -> Vec<Trouble> {
     let trouble = |what: &str, remedy: &str| Trouble {
         what: what.to_owned(),
         remedy: remedy.to_owned(),
@@ -131,13 +135,10 @@ fn agent_troubles(settings: &Settings, agents: &[AgentProcess]) -> Vec<Trouble> 
             "run without --no-agent",
         )];
     }
-    let mut troubles: Vec<Trouble> = agents
-        .iter()
-        .flat_map(|agent| &agent.troubles)
-        .map(|sentence| trouble(&format!("the agent says: {sentence}"), remedy_of(sentence)))
+    let reported = reported.into_iter();
+    let mut troubles: Vec<Trouble> = reported
+        .map(|(kind, sentence)| trouble(&format!("the agent says: {sentence}"), remedy_of(kind)))
         .collect();
-    troubles.sort_by(|a, b| a.what.cmp(&b.what));
-    troubles.dedup();
     if agents.is_empty() {
         troubles.push(trouble(
             "the agent was not loaded into any process: the command replaces RUBYOPT, or starts no Ruby",
@@ -158,13 +159,15 @@ fn agent_troubles(settings: &Settings, agents: &[AgentProcess]) -> Vec<Trouble> 
     troubles
 }
 
-fn remedy_of(sentence: &str) -> &'static str {
-    if sentence.starts_with("the agent does not load") {
-        "the agent needs a Ruby on glibc 2.34 or later, and a TMPDIR from which files can be executed"
-    } else if sentence.starts_with("cannot make a ring") {
-        "make room there (`df` shows how full it is), or set a smaller HAKARU_RING_KIB under [target.env]"
-    } else {
-        "run again; report it if it stays"
+fn remedy_of(kind: TroubleKind) -> &'static str {
+    match kind {
+        TroubleKind::NoLoad => {
+            "the agent needs a Ruby on glibc 2.34 or later, and a TMPDIR from which files can be executed"
+        }
+        TroubleKind::NoRing => {
+            "make room there (`df` shows how full it is), or set a smaller HAKARU_RING_KIB under [target.env]"
+        }
+        TroubleKind::Other => "run again; report it if it stays",
     }
 }
 
