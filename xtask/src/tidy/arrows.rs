@@ -37,15 +37,10 @@ const ARROWS: &[(&str, &str)] = &[
     ("guard", "app-process words"),
     ("kubernetes", ""),
     ("load", "figures recording scenario"),
-    (
-        "load-report",
-        "figures load recording scenario words",
-    ),
+    ("load-hosts", "generators load recording remote"),
+    ("load-report", "figures load recording scenario words"),
     ("logs", "routes sql-digest"),
-    (
-        "logs-report",
-        "collect console figures logs remote words",
-    ),
+    ("logs-report", "collect console figures logs remote words"),
     ("microbench", "stats words"),
     (
         "microbench-commands",
@@ -71,10 +66,7 @@ const ARROWS: &[(&str, &str)] = &[
         "schema-commands",
         "console database database-client figures rails-schema schema schema-db schema-lint words",
     ),
-    (
-        "schema-db",
-        "database database-client schema schema-lint",
-    ),
+    ("schema-db", "database database-client schema schema-lint"),
     ("schema-lint", "schema"),
     ("sql-digest", ""),
     (

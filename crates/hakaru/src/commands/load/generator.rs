@@ -11,13 +11,12 @@ use std::thread;
 use clap::Parser;
 use generators::Order;
 use load::{Interval, Part};
+use load_hosts::far::{FarError, listen, order, say, start, tell};
+use load_hosts::message::{self, Failed, Ready, Stretch};
 use load_report::StepLabel;
-use recording::Timestamp;
-use remote::{Far, Shift, Speaker};
-use serde::Serialize;
+use remote::{Far, Shift};
 
 use super::inputs::Inputs;
-use super::on::message::{self, Failed, Ready, Stretch};
 use super::settings::Settings;
 use super::{CONNECT_TRY, Kept, part, stretch_length};
 use crate::cli::{Cli, Command, GeneratorArgs, LoadArgs};
@@ -41,7 +40,7 @@ pub(crate) fn generator(args: &GeneratorArgs) -> Result<Exit, Failure> {
         return pod(order, *part, start_at);
     }
     let shift = context::clock_shift();
-    let far = Far::start(shift).map_err(gone)?;
+    let far = Far::start(shift).map_err(FarError::from)?;
     let speaker = far.speaker();
     let Some((text, part)) = order(&far)? else {
         return Ok(Exit::Ok);
@@ -111,22 +110,6 @@ fn pod(order: &Path, part: Part, start_at: &StartAt) -> Result<Exit, Failure> {
     )
 }
 
-/// Reads the order and the part; `None` when the near side has gone.
-fn order(far: &Far) -> Result<Option<(String, String)>, Failure> {
-    let mut text = Vec::new();
-    while let Some(frame) = far.receive() {
-        match frame.kind {
-            message::PIECE if text.len() < message::TEXT_BYTES_MAX => text.extend(frame.body),
-            message::ORDERED => {
-                let read = |bytes| String::from_utf8(bytes).map_err(|_| unknown(frame.kind));
-                return Ok(Some((read(text)?, read(frame.body)?)));
-            }
-            kind => return Err(unknown(kind)),
-        }
-    }
-    Ok(None)
-}
-
 fn resolve(text: &str, part: &str) -> Result<Settings, Failure> {
     let order = Order::of_text(text).map_err(Failure::usage)?;
     let args = flags(&order.words)?;
@@ -153,24 +136,6 @@ fn flags(words: &[String]) -> Result<Box<LoadArgs>, Failure> {
         Ok(_) => Err(Failure::usage("the order is for another command")),
         Err(error) => Err(Failure::usage(error)),
     }
-}
-
-/// Waits for the start; `None` when the near side has gone, or calls the load off.
-fn start(far: &Far, shift: Shift) -> Option<Timestamp> {
-    let frame = far.receive()?;
-    let nanos = i64::from_le_bytes(frame.body.try_into().ok()?);
-    let is_start = frame.kind == message::START;
-    is_start.then(|| Timestamp::from_monotonic_nanos((nanos - shift.nanos).max(0) as u64))
-}
-
-/// Sets `stop` when the near side says so, or has gone.
-fn listen(far: &Far, stop: &AtomicBool) {
-    while let Some(frame) = far.receive() {
-        if frame.kind == message::STOP {
-            stop.store(true, Ordering::Relaxed);
-        }
-    }
-    stop.store(true, Ordering::Relaxed);
 }
 
 /// Sends the load, and returns the result's text.
@@ -210,24 +175,8 @@ fn measure(
     Ok(result.to_text())
 }
 
-/// Sends the result.
-fn tell(speaker: &Speaker, text: &str) -> Result<(), Failure> {
-    for piece in text.as_bytes().chunks(message::PIECE_BYTES) {
-        speaker.send(message::RESULT, piece).map_err(gone)?;
+impl From<FarError> for Failure {
+    fn from(error: FarError) -> Failure {
+        Failure::new(Exit::Failed, error)
     }
-    speaker.send(message::ENDED, &[]).map_err(gone)
-}
-
-fn say(speaker: &Speaker, kind: u8, what: &impl Serialize) -> Result<(), Failure> {
-    let body = serde_json::to_vec(what).unwrap_or_default();
-    speaker.send(kind, &body).map_err(gone)
-}
-
-fn gone(error: std::io::Error) -> Failure {
-    Failure::new(Exit::Failed, format!("the generator ends: {error}"))
-}
-
-fn unknown(kind: u8) -> Failure {
-    let why = format!("the generator ends: a frame of kind {kind} that it does not know");
-    Failure::new(Exit::Failed, why)
 }

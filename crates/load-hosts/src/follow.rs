@@ -1,22 +1,21 @@
 //! One generator, from start to result.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use generators::GeneratorResult;
-use remote::{Frame, Session};
+use remote::{Frame, PATIENCE, Session};
 
-use super::message::{self, Failed, Stretch};
-use crate::context;
-use crate::hosts::{LOOK, PATIENCE};
+use crate::message::{self, Failed, Stretch};
+use crate::near::LOOK;
 
 /// Follows a generator until the result arrives; ends the load early when `is_over` is set.
 ///
 /// # Errors
 /// The host is lost or silent for longer than `silence`, or its load failed: a sentence with its
 /// name.
-pub(super) fn follow(
+pub(crate) fn follow(
     session: &Session,
     silence: Duration,
     stretches: &Sender<Stretch>,
@@ -26,7 +25,7 @@ pub(super) fn follow(
     let (mut text, mut is_stopped) = (Vec::new(), false);
     let mut heard = Instant::now();
     loop {
-        if context::raised(is_over) && !is_stopped {
+        if is_over.load(Ordering::Relaxed) && !is_stopped {
             let sent = session.send(message::STOP, &[], PATIENCE);
             sent.map_err(|error| error.to_string())?;
             is_stopped = true;
