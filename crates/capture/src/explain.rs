@@ -11,8 +11,8 @@
 //! a text constant is turned into whatever type the column has and so lets an index be used (behind
 //! LIMIT and OFFSET `1`). A statement that cannot be explained is counted, never fatal.
 //!
-//! TLS is spoken as the address asks for (`sslmode=verify-full`, `ssl-mode=REQUIRED`, `sslrootcert`,
-//! `ssl-ca` …), and where the server offers it.
+//! TLS is spoken as the address asks for (`sslmode=verify-full`, `ssl-mode=REQUIRED`,
+//! `sslrootcert`, `ssl-ca` …), and where the server offers it.
 
 pub(crate) mod mysql;
 pub(crate) mod postgres;

@@ -1,5 +1,5 @@
-//! Numbers, durations and short texts of others as written for people, the same on every page; texts
-//! fitted into columns ([`text`]); and durations as typed ([`duration`]).
+//! Numbers, durations and short texts of others as written for people, the same on every page;
+//! texts fitted into columns ([`text`]); and durations as typed ([`duration`]).
 //!
 //! Invariant: pure; knows no page, and of a terminal the number of columns only.
 

@@ -1,5 +1,5 @@
-//! The process's context of every command: the current folder, a flag for Ctrl-C, and a shift of the
-//! clocks.
+//! The process's context of every command: the current folder, a flag for Ctrl-C, and a shift of
+//! the clocks.
 
 pub(crate) use console::process::{current_folder, raised, stop_flag};
 
