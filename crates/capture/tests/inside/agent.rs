@@ -81,6 +81,29 @@ fn a_thousand_requests_are_seen_once_each_in_single_mode() {
     println!("the agent says that it costs {cost_ns} ns a request");
 }
 
+/// The clock of the agent's look at itself jumps now and then, as under a host that takes the core
+/// away: 10 ms in every seventh look, on either side of what is compared.
+const JUMPING_CLOCK: &str = r#"
+HakaruAgent::Native.singleton_class.prepend(Module.new do
+  def now
+    @looks = @looks.to_i + 1
+    @ahead = @ahead.to_i + (@looks % 7 == 4 ? 10_000_000 : 0)
+    super + @ahead
+  end
+end)
+run ->(_env) { [200, {}, ["hello"]] }
+"#;
+
+#[test]
+fn pauses_of_the_host_do_not_change_what_the_agent_says_it_costs() {
+    let mut puma = Puma::start(&["-t", "1:1"], JUMPING_CLOCK);
+    assert_eq!(send(puma.port, 1, 1, 10), 10);
+    puma.poll_until("the requests", |puma| puma.handled.len() >= 10);
+    let process = &puma.rings.processes()[0];
+    let cost_ns = process.cost.0 / process.requests;
+    assert!((100..100_000).contains(&cost_ns), "{cost_ns} ns a request");
+}
+
 #[test]
 fn a_cluster_survives_fork_and_a_killed_worker() {
     let mut puma = Puma::start(&["-w", "2", "--preload", "-t", "3:3"], HELLO);
