@@ -58,7 +58,7 @@ const USAGE: &str = "usage: cargo xtask TASK
   fresh-debian [--as user|root] [demo|setup|test|COMMAND…]
              a command in a clone on a minimal Debian 12, which must stay as it was; needs root
   doctor-roots   `hakaru doctor` in several roots, namespaces and as several users must raise no alarm; needs root
-  rubies [FOLDER] [--only TEXT] [--boots N] [--write]
+  rubies [FOLDER] [--only NAME|TEXT] [--list] [--boots N] [--write]
              the tests of the agent on Debian's Rubies and Pumas, and on those of a folder of archives
   foreign-suites [NAME] [--write]
              other projects' own tests, of Debian's sources, with the agent and the sampler inside and without

@@ -14,6 +14,21 @@ pub(crate) fn write_into(page: &Path, task: &str, text: &str) -> Outcome<()> {
     write(page, &new)
 }
 
+/// Returns the text between the marks of a task.
+pub(crate) fn read_from(page: &Path, task: &str) -> Outcome<String> {
+    let shown = page.display();
+    let text = fs::read_to_string(page).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    between(&text, task)
+        .map(|text| text.trim().to_owned())
+        .ok_or(format!("{shown} lacks the marks of {task}"))
+}
+
+fn between<'a>(page: &'a str, task: &str) -> Option<&'a str> {
+    let (_, rest) = page.split_once(&format!("<!-- cargo xtask {task} -->"))?;
+    let (text, _) = rest.split_once(&format!("<!-- end of cargo xtask {task} -->"))?;
+    Some(text)
+}
+
 fn replaced(page: &str, task: &str, text: &str) -> Option<String> {
     let begin = format!("<!-- cargo xtask {task} -->");
     let end = format!("<!-- end of cargo xtask {task} -->");
@@ -32,5 +47,6 @@ mod tests {
         let expected = page.replace("old", "new");
         assert_eq!(replaced(page, "x", "new\n"), Some(expected));
         assert_eq!(replaced(page, "y", "new"), None);
+        assert_eq!(between(page, "x"), Some("\nold\n"));
     }
 }

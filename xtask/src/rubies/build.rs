@@ -1,9 +1,9 @@
-//! Rubies and Pumas built from a folder of archives.
+//! Rubies built from a folder of archives, and Pumas for any Ruby with headers.
 //!
 //! Everything is built below the build folder, and again only where an archive has another name.
-//! Extensions whose archive is
-//! missing are left out: nio4r then runs as Ruby code (its own fall-back), and without mysql2 the
-//! tests with that driver are not run.
+//! Sources of extensions come from the folder, or from Debian's mirror where that has them. An
+//! extension whose source is missing is left out: nio4r then runs as Ruby code (its own fall-back),
+//! and without mysql2 the tests with that driver are not run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::place;
 use crate::run::{Outcome, capture, find_program, write};
 use crate::setup::{self, matrix};
 
-/// A Ruby built here.
+/// A Ruby with the Pumas built for it.
 #[derive(Clone, Debug)]
 pub(super) struct Built {
     pub(super) version: String,
@@ -54,27 +54,66 @@ make -j"$(nproc)"
 make install
 "#;
 
-/// Builds what the folder holds. What cannot be built is named with the reason.
-pub(super) fn all(archives: &Path) -> Outcome<Vec<Result<Built, String>>> {
-    let rubies = named(archives, "ruby-")?;
-    if rubies.is_empty() {
-        return Err(format!("{} holds no ruby-*.tar.*", archives.display()));
+/// Archives of the Rubies in a folder, from the oldest to the newest.
+pub(super) fn rubies(archives: &Path) -> Outcome<Vec<Archive>> {
+    let mut rubies = named(archives, "ruby-")?;
+    rubies.retain(Archive::is_version);
+    match rubies.is_empty() {
+        true => Err(format!("{} holds no ruby-*.tar.*", archives.display())),
+        false => Ok(rubies),
     }
-    let built = |archive: &Archive| {
-        build(archive, archives).map_err(|error| format!("Ruby {} ({error})", archive.version))
+}
+
+/// Sources of Pumas from the oldest to the newest: those of the folder, and those of Debian's
+/// releases.
+pub(super) fn pumas(archives: Option<&Path>) -> Outcome<Vec<Source>> {
+    // The newest that the mirror gives stands in for a folder's.
+    let suites: &[&str] = match archives {
+        Some(_) => &["bookworm"],
+        None => &["bookworm", "trixie"],
     };
-    Ok(rubies
-        .iter()
-        .filter(|ruby| ruby.is_version())
-        .map(built)
-        .collect())
+    let mut found = Vec::new();
+    for suite in suites {
+        let folder = place().join("src").join(format!("puma-of-{suite}"));
+        let folder = matrix::source(suite, "puma", &folder)?;
+        let version = puma_version(&folder)?;
+        found.push(Source { version, folder });
+    }
+    for archive in archives.map_or(Ok(Vec::new()), |archives| named(archives, "puma-"))? {
+        found.push(Source {
+            folder: archive.unpack("puma-")?,
+            version: archive.version,
+        });
+    }
+    found.sort_by_key(|source| numbers(&source.version));
+    found.dedup_by(|a, b| a.version == b.version);
+    Ok(found)
+}
+
+/// Reads `PUMA_VERSION = VERSION = "5.6.5"`.
+fn puma_version(source: &Path) -> Outcome<String> {
+    let path = source.join("lib/puma/const.rb");
+    let text = fs::read_to_string(&path)
+        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let line = text.lines().find(|line| line.contains("PUMA_VERSION ="));
+    let version = line.and_then(|line| line.split('"').nth(1));
+    version
+        .map(str::to_owned)
+        .ok_or(format!("{} names no version", path.display()))
+}
+
+/// An unpacked source.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) version: String,
+    folder: PathBuf,
 }
 
 /// `ruby-4.0.5.tar.xz` in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Archive {
+pub(super) struct Archive {
     path: PathBuf,
-    version: String,
+    pub(super) version: String,
 }
 
 impl Archive {
@@ -123,14 +162,20 @@ fn named(folder: &Path, name: &str) -> Outcome<Vec<Archive>> {
     Ok(found)
 }
 
-fn numbers(version: &str) -> Vec<u32> {
+/// The numbers of a version, for sorting.
+pub(super) fn numbers(version: &str) -> Vec<u32> {
     version
-        .split('.')
-        .map(|part| part.parse().unwrap_or(0))
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|part| part.parse().ok())
         .collect()
 }
 
-fn build(archive: &Archive, archives: &Path) -> Outcome<Built> {
+/// Builds a Ruby of an archive, with extensions and Pumas.
+pub(super) fn of_archive(
+    archive: &Archive,
+    pumas: &[Source],
+    archives: Option<&Path>,
+) -> Outcome<Built> {
     let prefix = place().join(format!("ruby-{}", archive.version));
     let ruby = prefix.join("bin/ruby");
     if !prefix.join(".whole").exists() {
@@ -142,23 +187,48 @@ fn build(archive: &Archive, archives: &Path) -> Outcome<Built> {
         write(&prefix.join(".whole"), "")?;
     }
     let extensions = Extensions::build(&ruby, archives, &archive.version)?;
-    let pumas = named(archives, "puma-")?;
+    built(&ruby, &archive.version, pumas, &extensions)
+}
+
+/// Builds Pumas for a packaged Ruby with headers, and extensions where no package has any.
+pub(super) fn of_packages(
+    found: &matrix::Unpacked,
+    pumas: &[Source],
+    archives: Option<&Path>,
+) -> Outcome<Built> {
+    let ruby = found.programs.join("ruby");
+    let extensions = match found.puma {
+        Some(_) => Extensions::of_packages(),
+        None => Extensions::build(&ruby, archives, &found.ruby)?,
+    };
+    built(&ruby, &found.ruby, pumas, &extensions)
+}
+
+fn built(ruby: &Path, version: &str, pumas: &[Source], extensions: &Extensions) -> Outcome<Built> {
     let pumas: Vec<Puma> = pumas
         .iter()
-        .map(|puma| build_puma(puma, &ruby, &extensions, &archive.version))
+        .map(|puma| build_puma(puma, ruby, extensions, version))
         .collect::<Outcome<_>>()?;
-    let jits = ["--yjit", "--zjit"].into_iter().filter(|flag| {
-        capture(Command::new(&ruby).args(["--disable-gems", flag, "-e", "exit 0"])).is_ok()
-    });
     Ok(Built {
-        version: archive.version.clone(),
+        version: version.to_owned(),
         pumas,
-        has_mysql2: extensions
-            .folders
-            .iter()
-            .any(|folder| folder.join("mysql2").is_dir()),
-        jits: jits.collect(),
+        has_mysql2: extensions.has_mysql2,
+        jits: COMPILERS
+            .into_iter()
+            .filter(|(flag, name)| has_compiler(ruby, flag, name))
+            .map(|(flag, _)| flag)
+            .collect(),
     })
+}
+
+/// Ruby's flags of its compilers, and their names inside Ruby.
+const COMPILERS: [(&str, &str); 2] = [("--yjit", "YJIT"), ("--zjit", "ZJIT")];
+
+/// A Ruby built without a compiler may warn and go on.
+fn has_compiler(ruby: &Path, flag: &str, name: &str) -> bool {
+    let script =
+        format!("exit(defined?(RubyVM::{name}) && RubyVM::{name}.enabled? ? true : false)");
+    capture(Command::new(ruby).args(["--disable-gems", flag, "-e", &script])).is_ok()
 }
 
 impl Built {
@@ -194,34 +264,69 @@ fn make(source: &Path, prefix: &Path) -> Outcome<()> {
     })
 }
 
-/// Folders for `RUBYLIB` beside Puma's own.
+/// Folders of libraries beside Puma's own.
 struct Extensions {
     folders: Vec<PathBuf>,
     env: &'static str,
+    has_mysql2: bool,
 }
 
 impl Extensions {
-    fn build(ruby: &Path, archives: &Path, version: &str) -> Outcome<Extensions> {
-        let mut folders = vec![matrix::pure_libraries(&place().join("pure"))?];
-        let mut env = "NIO4R_PURE=true";
+    /// Debian's own, which its Ruby finds by itself.
+    fn of_packages() -> Extensions {
+        Extensions {
+            folders: Vec::new(),
+            env: "",
+            has_mysql2: true,
+        }
+    }
+
+    fn build(ruby: &Path, archives: Option<&Path>, version: &str) -> Outcome<Extensions> {
+        let mut extensions = Extensions {
+            folders: vec![matrix::pure_libraries(&place().join("pure"))?],
+            env: "NIO4R_PURE=true",
+            has_mysql2: false,
+        };
         for (name, inside) in [
             ("nio4r-", "ext/nio4r"),
             ("sqlite3-", "ext/sqlite3"),
             ("mysql2-", "ext/mysql2"),
         ] {
-            let Some(archive) = named(archives, name)?.pop() else {
+            let Some(source) = extension_source(archives, name)? else {
                 continue;
             };
-            let source = archive.unpack(name)?;
-            folders.insert(0, compile(ruby, &source, inside, version)?);
-            folders.insert(0, source.join("lib"));
-            if name == "nio4r-" {
-                env = "";
+            extensions
+                .folders
+                .insert(0, compile(ruby, &source, inside, version)?);
+            extensions.folders.insert(0, source.join("lib"));
+            match name {
+                "nio4r-" => extensions.env = "",
+                "mysql2-" => extensions.has_mysql2 = true,
+                _ => {}
             }
         }
-        Ok(Extensions { folders, env })
+        Ok(extensions)
     }
 }
+
+/// The newest of the folder; of SQLite's driver Debian's mirror has the source too.
+fn extension_source(archives: Option<&Path>, name: &str) -> Outcome<Option<PathBuf>> {
+    let in_folder = archives.map_or(Ok(Vec::new()), |archives| named(archives, name))?;
+    if let Some(archive) = in_folder.last() {
+        return archive.unpack(name).map(Some);
+    }
+    if name != "sqlite3-" {
+        return Ok(None);
+    }
+    let folder = place().join("src/sqlite3-of-sid");
+    matrix::source("sid", "ruby-sqlite3", &folder).map(Some)
+}
+
+/// For `mkmf` in a packaged Ruby, whose C library may be newer than the machine's: keeps Ruby's
+/// libraries from the compiler, which would run with them.
+const BEFORE: &str = "require 'rbconfig'
+[RbConfig::CONFIG, RbConfig::MAKEFILE_CONFIG].each { |config| config['LIBPATHENV'] = '' }
+";
 
 /// Builds one extension for the Ruby; returns the folder for `require`.
 fn compile(ruby: &Path, source: &Path, inside: &str, version: &str) -> Outcome<PathBuf> {
@@ -229,15 +334,24 @@ fn compile(ruby: &Path, source: &Path, inside: &str, version: &str) -> Outcome<P
     if out.join(".whole").exists() {
         return Ok(out);
     }
+    let sqlite = matrix::sqlite(&place().join("sqlite"))?;
     let work = out.join("work");
     fs::create_dir_all(&work)
         .map_err(|error| format!("cannot make {}: {error}", work.display()))?;
+    let before = work.join("before.rb");
+    write(&before, BEFORE)?;
     let mut configure = Command::new(ruby);
     configure
-        .arg("--disable-gems")
+        .args(["--disable-gems", "-r"])
+        .arg(before)
         .arg(source.join(inside).join("extconf.rb"))
-        // Only sqlite3 knows it, and would fetch SQLite's source otherwise.
+        // Only sqlite3 knows these: it would fetch SQLite's source otherwise.
         .arg("--enable-system-libraries")
+        .arg(format!("--with-opt-dir={}", sqlite.display()))
+        .arg("--with-ldflags=-Wl,--allow-shlib-undefined")
+        // No row speaks TLS, and a machine may lack its headers.
+        .envs([("DISABLE_SSL", "1"), ("PUMA_DISABLE_SSL", "1")])
+        .env_remove("RUBYOPT")
         .current_dir(&work);
     capture(&mut configure)?;
     let mut make = Command::new("make");
@@ -250,21 +364,21 @@ fn compile(ruby: &Path, source: &Path, inside: &str, version: &str) -> Outcome<P
     Ok(out)
 }
 
-fn build_puma(
-    puma: &Archive,
-    ruby: &Path,
-    extensions: &Extensions,
-    version: &str,
-) -> Outcome<Puma> {
-    let source = puma.unpack("puma-")?;
-    let extension = compile(ruby, &source, "ext/puma_http11", version)?;
-    let mut folders = vec![source.join("lib"), extension];
+fn build_puma(puma: &Source, ruby: &Path, extensions: &Extensions, version: &str) -> Outcome<Puma> {
+    let extension = compile(ruby, &puma.folder, "ext/puma_http11", version)?;
+    let mut folders = vec![puma.folder.join("lib"), extension];
     folders.extend(extensions.folders.iter().cloned());
-    let libraries = std::env::join_paths(folders).map_err(|error| error.to_string())?;
+    // By flags, since a packaged Ruby's script sets RUBYLIB itself.
+    let flags: String = folders
+        .iter()
+        .map(|folder| format!(" -I '{}'", folder.display()))
+        .collect();
+    let export = match extensions.env {
+        "" => String::new(),
+        pair => format!("export {pair}\n"),
+    };
     let script = format!(
-        "#!/bin/sh\nexport RUBYLIB='{}' {}\nexec '{}' \"$@\"\n",
-        libraries.display(),
-        extensions.env,
+        "#!/bin/sh\n{export}exec '{}'{flags} \"$@\"\n",
         ruby.display()
     );
     let program = place().join(format!("with-puma-{}/{version}/ruby", puma.version));
@@ -272,7 +386,7 @@ fn build_puma(
     Ok(Puma {
         version: puma.version.clone(),
         ruby: program,
-        program: source.join("bin/puma"),
+        program: puma.folder.join("bin/puma"),
     })
 }
 
@@ -297,7 +411,7 @@ mod tests {
             .map(|archive| archive.version)
             .collect();
         assert_eq!(versions, ["8.0.2", "10.0.0"]);
-        assert!(named(&folder, "ruby-").unwrap()[0].is_version());
+        assert_eq!(rubies(&folder).unwrap().len(), 1);
         fs::remove_dir_all(folder).unwrap();
     }
 }

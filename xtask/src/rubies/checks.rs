@@ -4,9 +4,10 @@
 use std::env;
 use std::ffi::OsString;
 use std::process::Command;
+use std::time::Instant;
 
-use super::rows::Row;
-use crate::run::{Outcome, cargo, target_folder};
+use super::rows::{Row, Server};
+use crate::run::{Outcome, cargo, run as run_command, target_folder};
 use crate::tally::result;
 
 /// One kind of check: the name in the table, and the tests.
@@ -18,6 +19,8 @@ struct Check {
     /// Needs a Ruby with events of threads waiting for the GVL.
     needs_events: bool,
     needs_mysql2: bool,
+    /// Is about Puma's own methods, or about threads beside each other.
+    needs_puma: bool,
 }
 
 /// Columns of the table between mode and cost.
@@ -38,9 +41,10 @@ const INSIDE: Check = Check {
     tests: &[],
     needs_events: false,
     needs_mysql2: false,
+    needs_puma: false,
 };
 
-const CHECKS: [Check; 8] = [
+const CHECKS: [Check; 9] = [
     Check {
         program: "parts",
         tests: &["each_known_part_is_shown"],
@@ -52,6 +56,7 @@ const CHECKS: [Check; 8] = [
         program: "parts",
         tests: &["gvl_wait_is_what_queueing_theory_says"],
         needs_events: true,
+        needs_puma: true,
         ..INSIDE
     },
     Check {
@@ -81,6 +86,7 @@ const CHECKS: [Check; 8] = [
     Check {
         column: 4,
         tests: &["live::a_single_puma", "live::a_worker_of_a_cluster"],
+        needs_puma: true,
         ..INSIDE
     },
     Check {
@@ -92,9 +98,19 @@ const CHECKS: [Check; 8] = [
         column: 6,
         tests: &[
             "agent::requests_that_a_client_leaves_out",
-            "agent::another_gem_may_replace",
             "agent::the_app_sees_nothing",
+            "agent::pauses_of_the_host",
         ],
+        ..INSIDE
+    },
+    Check {
+        column: 6,
+        tests: &[
+            "agent::a_thousand_requests",
+            "agent::another_gem_may_replace",
+        ],
+        needs_events: true,
+        needs_puma: true,
         ..INSIDE
     },
 ];
@@ -119,6 +135,8 @@ pub(super) struct RowResult {
     pub(super) cells: [Cell; COLUMNS.len()],
     /// CPU added to a request by the agent, microseconds: median, and the ends of the interval.
     pub(super) cost_us: Option<[f64; 3]>,
+    /// Seconds until all of the row was known, the building of the tests not included.
+    pub(super) took_s: f64,
 }
 
 /// Greatest allowed cost of the agent per request, microseconds of CPU.
@@ -138,6 +156,7 @@ pub(super) fn run(
     boots: u32,
     name_servers: &dyn Fn(&mut Command),
 ) -> Outcome<RowResult> {
+    let begun = Instant::now();
     let folder = row.write_programs()?;
     let mut folders = vec![folder.clone()];
     folders.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
@@ -153,13 +172,19 @@ pub(super) fn run(
     };
     let mut found = RowResult::default();
     for check in &CHECKS {
-        let can =
-            (row.has_events || !check.needs_events) && (row.has_mysql2 || !check.needs_mysql2);
-        if can {
+        let can = [
+            row.has_events || !check.needs_events,
+            row.has_mysql2 || !check.needs_mysql2,
+            row.server == Server::Puma || !check.needs_puma,
+        ];
+        if !can.contains(&false) {
             add(&mut found.cells[check.column], &tried(check, &prepare)?);
         }
     }
-    found.cost_us = cost(boots, &path)?;
+    if row.server == Server::Puma {
+        found.cost_us = cost(boots, &path)?;
+    }
+    found.took_s = begun.elapsed().as_secs_f64();
     Ok(found)
 }
 
@@ -209,6 +234,25 @@ fn output_of_test(check: &Check, prepare: &dyn Fn(&mut Command)) -> Outcome<Stri
         .args(check.tests);
     prepare(&mut command);
     both(&mut command)
+}
+
+/// Builds the checks' programs before the first row, whose time would include the building.
+pub(super) fn build() -> Outcome<()> {
+    for words in [
+        &["test", "--no-run", "--package", "hakaru-capture"][..],
+        &[
+            "test",
+            "--no-run",
+            "--package",
+            "hakaru",
+            "--test",
+            "profile",
+        ],
+        &["build", "--package", "hakaru-bench"],
+    ] {
+        run_command(&mut cargo(words))?;
+    }
+    Ok(())
 }
 
 fn both(command: &mut Command) -> Outcome<String> {

@@ -16,20 +16,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::marked;
-use crate::run::{Outcome, root, target_folder};
+use crate::run::{Outcome, capture, root, target_folder};
 use crate::test;
-use rows::Row;
+use table::Table;
 
 const FOLDER_VARIABLE: &str = "HAKARU_RUBY_ARCHIVES";
 const PAGE: &str = "docs/agent.md";
+const MARK: &str = "rubies";
 
 /// Flags as typed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     archives: Option<PathBuf>,
-    /// Text in the names of the rows to run.
+    /// Text in the names of the rows to run, or the name of one.
     only: String,
-    /// Put the table into the page.
+    /// Print the names of the rows and run nothing.
+    list: bool,
+    /// Put the rows into the table of the page.
     write: bool,
     /// Boots in the benchmark of the agent's cost; more make the interval narrower.
     boots: u32,
@@ -37,17 +40,18 @@ struct Options {
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let options = read(arguments)?;
-    let (rows, missing) = rows::all(options.archives.as_deref())?;
+    let (rows, missing) = rows::chosen(options.archives.as_deref(), &options.only)?;
     for name in &missing {
         eprintln!("rubies: cannot be had: {name}");
     }
-    let rows: Vec<Row> = rows
-        .into_iter()
-        .filter(|row| row.name().contains(&options.only))
-        .collect();
     if rows.is_empty() {
         return Err(format!("no row has {:?} in its name", options.only));
     }
+    if options.list {
+        rows.iter().for_each(|row| println!("{}", row.name()));
+        return Ok(());
+    }
+    checks::build()?;
     // Servers that run already, as under `cargo xtask with-servers`, do.
     let servers = match std::env::var_os("HAKARU_TEST_MARIADB_URL") {
         Some(_) => None,
@@ -58,21 +62,27 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
             servers.name_in(command);
         }
     };
-    let mut results = Vec::new();
+    let page = root().join(PAGE);
+    let mut table = match options.only.as_str() {
+        // Each row alone replaces its own line; all rows together are the whole table.
+        "" => Table::new(&missing),
+        _ => Table::read(&marked::read_from(&page, MARK)?),
+    };
+    let day = table::today()?;
+    let mut failed = 0;
     for row in &rows {
         eprintln!("rubies: {}", row.name());
         let result = checks::run(row, options.boots, &name_servers)?;
-        println!("{}", table::line(row, &result));
-        results.push((row, result));
+        failed += usize::from(!result.held());
+        println!("{}", table.put(row, &result, &day));
+        if options.write {
+            marked::write_into(&page, MARK, &table.text())?;
+        }
     }
-    let text = table::whole(&results, &missing, &table::today()?);
-    println!("\n{text}");
-    if options.write {
-        marked::write_into(&root().join(PAGE), "rubies", &text)?;
-    }
-    match results.iter().filter(|(_, result)| !result.held()).count() {
+    println!("\n{}", table.text());
+    match failed {
         0 => Ok(()),
-        failed => Err(format!("{failed} of {} rows failed a check", results.len())),
+        failed => Err(format!("{failed} of {} rows failed a check", rows.len())),
     }
 }
 
@@ -87,6 +97,7 @@ fn read(arguments: &[String]) -> Outcome<Options> {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
             "--write" => options.write = true,
+            "--list" => options.list = true,
             "--only" => options.only.clone_from(value()?),
             "--boots" => {
                 let count = value()?;
@@ -102,6 +113,31 @@ fn read(arguments: &[String]) -> Outcome<Options> {
         }
     }
     Ok(options)
+}
+
+/// Programs of the Rubies that earlier calls unpacked or built, from the oldest to the newest: one of
+/// each version.
+pub(crate) fn programs() -> Vec<String> {
+    let entries = std::fs::read_dir(place()).into_iter().flatten().flatten();
+    let mut found: Vec<(Vec<u32>, bool, String)> = entries
+        .map(|entry| entry.path())
+        .filter_map(|folder| {
+            let ruby = folder.join("bin/ruby");
+            let script = ["-e", "print RUBY_VERSION"];
+            let version = capture(Command::new(&ruby).args(script).env_remove("RUBYOPT")).ok()?;
+            // Of two with one version the one built here, which has the compilers.
+            let is_built = folder.file_name()?.to_str()?.starts_with("ruby-");
+            Some((
+                build::numbers(&version),
+                !is_built,
+                ruby.display().to_string(),
+            ))
+        })
+        .collect();
+    found.sort();
+    found.dedup_by(|a, b| a.0 == b.0);
+    found.retain(|(version, ..)| *version >= build::numbers("3.3"));
+    found.into_iter().map(|(_, _, program)| program).collect()
 }
 
 /// Where Rubies are unpacked and built.

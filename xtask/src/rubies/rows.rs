@@ -51,11 +51,24 @@ const ZJIT: Mode = Mode {
     ..SINGLE
 };
 
-/// One Ruby with one Puma in one mode.
+/// The modes in the order of the table.
+const MODES: [Mode; 6] = [SINGLE, CLUSTER, MANY_TO_MANY, YJIT, YJIT_CLUSTER, ZJIT];
+
+/// What answers requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Server {
+    Puma,
+    /// Answers one request at a time in each of its workers.
+    Unicorn,
+}
+
+/// One Ruby with one server in one mode.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) ruby: String,
-    pub(super) puma: String,
+    pub(super) server: Server,
+    /// Of the server.
+    version: String,
     pub(super) mode: Mode,
     /// Whether the Ruby has events of threads waiting for the GVL (3.2 and later).
     pub(super) has_events: bool,
@@ -63,12 +76,18 @@ pub(super) struct Row {
     pub(super) has_mysql2: bool,
     /// The script setting the libraries and running Ruby.
     ruby_program: PathBuf,
-    puma_program: PathBuf,
+    server_program: PathBuf,
 }
 
 impl Row {
+    /// Returns the name for `--only`: `3.3.8 × Puma 6.6.0 single`.
     pub(super) fn name(&self) -> String {
-        format!("{} × {} {}", self.ruby, self.puma, self.mode.name)
+        format!("{} × {} {}", self.ruby, self.server(), self.mode.name)
+    }
+
+    /// Returns the server with its version: `Puma 6.6.0`.
+    pub(super) fn server(&self) -> String {
+        format!("{:?} {}", self.server, self.version)
     }
 
     /// Writes `ruby` and `puma` of the row into a folder and returns the folder.
@@ -81,8 +100,11 @@ impl Row {
         let folder = place().join("rows").join(name);
         let ruby = ruby_script(&self.ruby_program, &self.mode);
         setup::write_script(&folder.join("ruby"), &ruby)?;
-        let puma = puma_script(&folder.join("ruby"), &self.puma_program, &self.mode);
-        setup::write_script(&folder.join("puma"), &puma)?;
+        let server = match self.server {
+            Server::Puma => puma_script(&folder.join("ruby"), &self.server_program, &self.mode),
+            Server::Unicorn => unicorn_script(&folder.join("ruby"), &self.server_program),
+        };
+        setup::write_script(&folder.join("puma"), &server)?;
         Ok(folder)
     }
 }
@@ -104,8 +126,71 @@ fn puma_script(ruby: &Path, puma: &Path, mode: &Mode) -> String {
     )
 }
 
-/// Returns all runnable rows, and the names of missing ones.
-pub(super) fn all(archives: Option<&Path>) -> Outcome<(Vec<Row>, Vec<String>)> {
+/// Takes Puma's flags as the tests give them, and prints what Puma prints when it is ready. As many
+/// requests as threads are answered at once, by workers.
+const UNICORN: &str = r#"#!/bin/sh
+workers=1 threads=1 preload=false address=
+while [ $# -gt 1 ]; do
+    case "$1" in
+        -w) workers=$2; shift ;;
+        -t) threads=${2%:*}; shift ;;
+        -b) address=${2#tcp://}; shift ;;
+        --preload) preload=true ;;
+    esac
+    shift
+done
+[ "$workers" -gt 1 ] || workers=$threads
+cat > unicorn.rb <<END
+worker_processes $workers
+preload_app $preload
+listen "$address"
+after_worker_ready do |_, worker|
+  \$stdout.write("- Worker #{worker.nr} booted in 0 s
+Use Ctrl-C to stop
+")
+  \$stdout.flush
+end
+END
+# Unicorn reads a file as the second line of one; Rack keeps the lines as they are.
+cat > unicorn.ru <<END
+app = Rack::Builder.parse_file("$1")
+run app.is_a?(Array) ? app.first : app
+END
+exec '@RUBY@' '@UNICORN@' -E production -c unicorn.rb unicorn.ru
+"#;
+
+fn unicorn_script(ruby: &Path, unicorn: &Path) -> String {
+    UNICORN
+        .replace("@RUBY@", &ruby.display().to_string())
+        .replace("@UNICORN@", &unicorn.display().to_string())
+}
+
+/// Returns the rows with a text in their names, or the only row of that name; and the names of what
+/// could not be had.
+///
+/// Rubies that the text excludes are neither fetched nor built.
+pub(super) fn chosen(archives: Option<&Path>, only: &str) -> Outcome<(Vec<Row>, Vec<String>)> {
+    let (rows, missing) = all(archives, only)?;
+    let exact: Vec<Row> = rows
+        .iter()
+        .filter(|row| row.name() == only)
+        .cloned()
+        .collect();
+    if !exact.is_empty() {
+        return Ok((exact, missing));
+    }
+    let with_text = rows.into_iter().filter(|row| row.name().contains(only));
+    Ok((with_text.collect(), missing))
+}
+
+/// Whether a row of a Ruby may have the text in its name, which begins with the Ruby's version.
+fn may_be(ruby: &str, only: &str) -> bool {
+    let wanted = only.split('×').next().unwrap_or_default().trim();
+    let is_version = wanted.starts_with(|c: char| c.is_ascii_digit());
+    !is_version || wanted.starts_with(ruby) || ruby.starts_with(wanted)
+}
+
+fn all(archives: Option<&Path>, only: &str) -> Outcome<(Vec<Row>, Vec<String>)> {
     let (mut rows, mut missing) = (
         Vec::new(),
         vec![
@@ -113,66 +198,107 @@ pub(super) fn all(archives: Option<&Path>) -> Outcome<(Vec<Row>, Vec<String>)> {
             "Falcon (in no release of Debian)".to_owned(),
         ],
     );
-    for unpacked in matrix::unpack()? {
-        match unpacked {
-            Ok(found) => rows.extend(of_packages(&found)),
+    let pumas = build::pumas(archives)?;
+    for unpacked in matrix::unpack(&|ruby| may_be(ruby, only))? {
+        match unpacked.and_then(|found| of_packages(&found, &pumas, archives)) {
+            Ok(found) => rows.extend(found),
             Err(name) => missing.push(name),
         }
     }
-    let Some(archives) = archives else {
+    let Some(folder) = archives else {
         missing.push("Ruby 4.0 and Puma 7.2 (name a folder of archives)".to_owned());
-        return Ok((rows, missing));
+        return Ok((sorted(rows), missing));
     };
-    for built in build::all(archives)? {
-        match built {
-            Ok(found) => rows.extend(of_source(&found)),
-            Err(name) => missing.push(name),
+    let wanted = build::rubies(folder)?;
+    for archive in wanted.iter().filter(|one| may_be(&one.version, only)) {
+        match build::of_archive(archive, &pumas, archives) {
+            Ok(built) => rows.extend(of_built(&built)),
+            Err(error) => missing.push(format!("Ruby {} ({error})", archive.version)),
         }
     }
-    Ok((rows, missing))
+    Ok((sorted(rows), missing))
 }
 
-fn of_packages(found: &matrix::Unpacked) -> Vec<Row> {
+/// What rows are sorted by: Ruby, then server, then mode.
+pub(super) fn order(ruby: &str, server: &str, mode: &str) -> impl Ord + use<> {
+    let is_other = !server.starts_with("Puma");
+    let mode = MODES.iter().position(|known| known.name == mode);
+    let [ruby, server] = [ruby, server].map(build::numbers);
+    (ruby, is_other, server, mode)
+}
+
+fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.sort_by_key(|row| order(&row.ruby, &row.server(), row.mode.name));
+    rows
+}
+
+/// A release's own servers, and where there are headers, Pumas built for its Ruby.
+fn of_packages(
+    found: &matrix::Unpacked,
+    pumas: &[build::Source],
+    archives: Option<&Path>,
+) -> Outcome<Vec<Row>> {
     let has_events = !found.ruby.starts_with("3.1");
+    let row = |server: Server, version: &str, mode: Mode| Row {
+        ruby: found.ruby.clone(),
+        server,
+        version: version.to_owned(),
+        mode,
+        has_events,
+        has_mysql2: true,
+        ruby_program: found.programs.join("ruby"),
+        server_program: found.programs.join(format!("{server:?}").to_lowercase()),
+    };
     let modes = match has_events {
         true => &[SINGLE, CLUSTER, MANY_TO_MANY][..],
         false => &[SINGLE, CLUSTER][..],
     };
-    let row = |mode: &Mode| Row {
-        ruby: found.ruby.clone(),
-        puma: found.puma.clone(),
-        mode: *mode,
-        has_events,
-        has_mysql2: true,
-        ruby_program: found.ruby_program.clone(),
-        puma_program: found.puma_program.clone(),
-    };
-    modes.iter().map(row).collect()
+    let mut rows = Vec::new();
+    if let Some(puma) = &found.puma {
+        rows.extend(modes.iter().map(|mode| row(Server::Puma, puma, *mode)));
+    }
+    if let Some(unicorn) = &found.unicorn {
+        rows.push(row(Server::Unicorn, unicorn, SINGLE));
+    }
+    if !found.has_headers {
+        return Ok(rows);
+    }
+    if found.puma.is_none() {
+        rows.extend(of_built(&build::of_packages(found, pumas, archives)?));
+        return Ok(rows);
+    }
+    let others: Vec<build::Source> = pumas
+        .iter()
+        .filter(|puma| !is_packaged(&puma.version))
+        .cloned()
+        .collect();
+    let built = of_built(&build::of_packages(found, &others, archives)?);
+    rows.extend(built.into_iter().filter(|row| row.mode == SINGLE));
+    Ok(rows)
+}
+
+/// Whether a Debian packages the Puma for the Ruby of its releases.
+fn is_packaged(puma: &str) -> bool {
+    ["6.6.", "8.0."].iter().any(|own| puma.starts_with(own))
 }
 
 /// The newest Puma in all modes, the others in one.
-fn of_source(built: &Built) -> Vec<Row> {
+fn of_built(built: &Built) -> Vec<Row> {
     let mut rows = Vec::new();
     for (index, puma) in built.pumas.iter().enumerate() {
         let is_newest = index + 1 == built.pumas.len();
-        let modes = match is_newest {
-            true => &[SINGLE, CLUSTER, YJIT, YJIT_CLUSTER, ZJIT, MANY_TO_MANY][..],
-            false => &[SINGLE][..],
-        };
-        rows.extend(
-            modes
-                .iter()
-                .filter(|mode| built.knows(mode.ruby))
-                .map(|mode| Row {
-                    ruby: built.version.clone(),
-                    puma: puma.version.clone(),
-                    mode: *mode,
-                    has_events: true,
-                    has_mysql2: built.has_mysql2,
-                    ruby_program: puma.ruby.clone(),
-                    puma_program: puma.program.clone(),
-                }),
-        );
+        let modes = if is_newest { &MODES[..] } else { &[SINGLE] };
+        let known = modes.iter().filter(|mode| built.knows(mode.ruby));
+        rows.extend(known.map(|mode| Row {
+            ruby: built.version.clone(),
+            server: Server::Puma,
+            version: puma.version.clone(),
+            mode: *mode,
+            has_events: true,
+            has_mysql2: built.has_mysql2,
+            ruby_program: puma.ruby.clone(),
+            server_program: puma.program.clone(),
+        }));
     }
     rows
 }
@@ -194,5 +320,16 @@ mod tests {
         let ruby = Path::new("/r");
         assert!(ruby_script(ruby, &ZJIT).contains("exec '/r' --zjit"));
         assert!(ruby_script(ruby, &MANY_TO_MANY).contains("export RUBY_MN_THREADS=1\n"));
+    }
+
+    #[test]
+    fn only_the_rubies_that_a_name_may_mean_are_prepared() {
+        for only in ["", "single", "3.3", "3.3.8", "3.3.8 × Puma 6.6.0 single"] {
+            assert!(may_be("3.3", only), "{only}");
+        }
+        assert!(may_be("4.0.5", "4.0"));
+        for only in ["3.4", "4.0.5 × Puma 8.0.2 YJIT", "3.1.2"] {
+            assert!(!may_be("3.3", only), "{only}");
+        }
     }
 }

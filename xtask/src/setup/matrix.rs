@@ -8,63 +8,94 @@ use std::process::Command;
 use super::apt;
 use super::private_apt::PrivateApt;
 use super::roots::make_skeleton;
-use super::ruby::{
-    Library, MATRIX_LIBRARIES, MATRIX_RUBIES, Private, SUITES_LIBRARIES, SUITES_RUBY,
-};
+use super::ruby::{MATRIX_RUBIES, OfMatrix, SUITES_RUBIES};
 use crate::run::{Outcome, capture, write};
 
-/// A Ruby of a release with the same release's Puma and drivers.
+/// A Ruby of a release with the same release's servers and drivers.
 #[derive(Clone, Debug)]
 pub(crate) struct Unpacked {
     /// `3.3.8`.
     pub(crate) ruby: String,
-    pub(crate) puma: String,
-    /// Script running the Ruby with the unpacked libraries.
-    pub(crate) ruby_program: PathBuf,
-    pub(crate) puma_program: PathBuf,
+    /// Versions of the servers; `None` where the release has none for this Ruby.
+    pub(crate) puma: Option<String>,
+    pub(crate) unicorn: Option<String>,
+    /// Whether extensions can be built for it.
+    pub(crate) has_headers: bool,
+    /// Folder of the scripts `ruby`, `puma` and `unicorn` with the unpacked libraries.
+    pub(crate) programs: PathBuf,
 }
 
-/// Unpacks what is not there yet. A release that the mirror does not give is named with the reason.
-pub(crate) fn unpack() -> Outcome<Vec<Result<Unpacked, String>>> {
+/// Unpacks what is wanted by major and minor number, and not there yet. A release that the mirror
+/// does not give is named with the reason.
+pub(crate) fn unpack(is_wanted: &dyn Fn(&str) -> bool) -> Outcome<Vec<Result<Unpacked, String>>> {
     let mirror = apt::mirror()?;
-    let unpack_one = |private: &Private| {
-        let libraries: &[Library] = &MATRIX_LIBRARIES;
-        if !private.is_there(libraries) {
-            eprintln!("setup: fetching {}", private.holds);
-            private.install(libraries, &mirror)?;
+    let unpack_one = |one: &OfMatrix| {
+        if !one.ruby.is_there(one.libraries) {
+            eprintln!("setup: fetching {}", one.ruby.holds);
+            one.ruby.install(one.libraries, &mirror)?;
         }
-        of(private)
+        of(one)
     };
-    let named = |private: &Private| {
-        unpack_one(private).map_err(|error| format!("{} ({error})", private.holds))
-    };
-    Ok(MATRIX_RUBIES.iter().map(named).collect())
+    let named =
+        |one: &OfMatrix| unpack_one(one).map_err(|error| format!("{} ({error})", one.ruby.holds));
+    let wanted = MATRIX_RUBIES
+        .iter()
+        .filter(|one| is_wanted(one.ruby.version()));
+    Ok(wanted.map(named).collect())
 }
 
-fn of(private: &Private) -> Outcome<Unpacked> {
-    let ruby_program = private.programs().join("ruby");
-    let puma_program = private.programs().join("puma");
-    let script = "print RUBY_VERSION, ' '; require 'puma/const'; print Puma::Const::PUMA_VERSION";
+/// Prints the versions of Ruby, Puma and Unicorn, and where the headers are.
+const VERSIONS: &str = "
+    %w[puma/const unicorn].each { |name| begin; require name; rescue LoadError; end }
+    puts RUBY_VERSION, defined?(Puma::Const) && Puma::Const::PUMA_VERSION,
+      defined?(Unicorn::Const) && Unicorn::Const::UNICORN_VERSION,
+      File.exist?(File.join(RbConfig::CONFIG['rubyhdrdir'], 'ruby.h'))";
+
+fn of(one: &OfMatrix) -> Outcome<Unpacked> {
+    let programs = one.ruby.programs();
+    let mut ruby = Command::new(programs.join("ruby"));
     let said = capture(
-        Command::new(&ruby_program)
-            .args(["-e", script])
+        ruby.args(["-rrbconfig", "-e", VERSIONS])
             .env_remove("RUBYOPT"),
     )?;
-    let (ruby, puma) = said
-        .trim()
-        .split_once(' ')
-        .ok_or(format!("{} says {said:?}", ruby_program.display()))?;
+    let lines: Vec<&str> = said.lines().collect();
+    let [ruby, puma, unicorn, headers] = lines[..] else {
+        return Err(format!("{}/ruby says {said:?}", programs.display()));
+    };
+    let server = |version: &str| (!version.is_empty()).then(|| version.to_owned());
     Ok(Unpacked {
         ruby: ruby.to_owned(),
-        puma: puma.to_owned(),
-        ruby_program,
-        puma_program,
+        puma: server(puma),
+        unicorn: server(unicorn),
+        has_headers: headers == "true",
+        programs,
     })
 }
 
 /// Unpacks autoconf, needed by Ruby's own sources, and returns the folder.
 pub(crate) fn build_tools(folder: &Path) -> Outcome<PathBuf> {
     unpack_once(folder, "bookworm", &["autoconf", "m4"])?;
+    Ok(folder.to_owned())
+}
+
+/// Unpacks SQLite for building its driver; returns the folder with `include` and `lib`, which hold
+/// nothing else: the headers of another C library beside it would be taken too.
+pub(crate) fn sqlite(folder: &Path) -> Outcome<PathBuf> {
+    let packages = folder.join("packages");
+    unpack_once(&packages, "bookworm", &["libsqlite3-dev"])?;
+    let (include, lib) = (folder.join("include"), folder.join("lib"));
+    for made in [&include, &lib] {
+        fs::create_dir_all(made)
+            .map_err(|error| format!("cannot make {}: {error}", made.display()))?;
+    }
+    let libraries = packages.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH));
+    for (from, to) in [
+        (packages.join("usr/include/sqlite3.h"), &include),
+        (libraries.join("libsqlite3.so"), &lib),
+        (libraries.join("libsqlite3.so.0"), &lib),
+    ] {
+        capture(Command::new("cp").arg("-L").arg(from).arg(to))?;
+    }
     Ok(folder.to_owned())
 }
 
@@ -103,18 +134,25 @@ pub(crate) fn unpack_once(folder: &Path, suite: &str, packages: &[&str]) -> Outc
     write(&folder.join(".whole"), "")
 }
 
-/// Unpacks the Ruby for other projects' tests; returns the script running the Ruby.
-pub(crate) fn suites_ruby() -> Outcome<PathBuf> {
-    if !SUITES_RUBY.is_there(&SUITES_LIBRARIES) {
-        eprintln!("setup: fetching {}", SUITES_RUBY.holds);
-        SUITES_RUBY.install(&SUITES_LIBRARIES, &apt::mirror()?)?;
+/// Unpacks a release's Ruby for other projects' tests; returns the script running the Ruby.
+pub(crate) fn suites_ruby(suite: &str) -> Outcome<PathBuf> {
+    let one = of_suites(suite)?;
+    if !one.ruby.is_there(one.libraries) {
+        eprintln!("setup: fetching {}", one.ruby.holds);
+        one.ruby.install(one.libraries, &apt::mirror()?)?;
     }
-    Ok(SUITES_RUBY.programs().join("ruby"))
+    Ok(one.ruby.programs().join("ruby"))
 }
 
-/// Returns the path of a file in the packages of the suites' Ruby.
-pub(crate) fn suites_file(name: &str) -> Outcome<PathBuf> {
-    let root = SUITES_RUBY.programs().with_file_name("debian");
+fn of_suites(suite: &str) -> Outcome<&'static OfMatrix> {
+    static RUBIES: [OfMatrix; SUITES_RUBIES.len()] = SUITES_RUBIES;
+    let found = RUBIES.iter().find(|one| one.ruby.suite() == suite);
+    found.ok_or(format!("no Ruby of {suite} is for other projects' tests"))
+}
+
+/// Returns the path of a file in the packages of a release's Ruby for them.
+pub(crate) fn suites_file(suite: &str, name: &str) -> Outcome<PathBuf> {
+    let root = of_suites(suite)?.ruby.programs().with_file_name("debian");
     let found = capture(
         Command::new("find")
             .arg(root)
@@ -124,13 +162,13 @@ pub(crate) fn suites_file(name: &str) -> Outcome<PathBuf> {
     first.ok_or(format!("no package of the suites' Ruby has {name}"))
 }
 
-/// Fetches the source of a package of the same release, unless present; returns the folder.
-pub(crate) fn source(package: &str, folder: &Path) -> Outcome<PathBuf> {
+/// Fetches the source of a release's package, unless present; returns the folder.
+pub(crate) fn source(suite: &str, package: &str, folder: &Path) -> Outcome<PathBuf> {
     if folder.join(".whole").exists() {
         return Ok(folder.to_owned());
     }
     let _ = fs::remove_dir_all(folder);
-    let apt = PrivateApt::open(&folder.with_extension("apt"), &apt::mirror()?, "trixie")?;
+    let apt = PrivateApt::open(&folder.with_extension("apt"), &apt::mirror()?, suite)?;
     let unpacked = apt.unpack_source(package, folder);
     apt.close();
     unpacked?;

@@ -50,7 +50,9 @@ impl PrivateApt {
             fs::create_dir_all(folder.join(made))
                 .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
         }
-        let source = format!("sources.d/{suite}.sources");
+        // apt leaves out files of other names. `suite` may hold several, the later for what the
+        // first lacks.
+        let source = format!("sources.d/{}.sources", suite.replace(' ', "-"));
         write(&folder.join(source), &source_text(mirror, suite))?;
         write(&folder.join("dpkg/status"), "")?;
         let apt = PrivateApt {

@@ -28,7 +28,7 @@ const fn library(name: &'static str, gem: &'static str, package: &'static str) -
 
 /// What the chat app needs on SQLite.
 pub(crate) const CHAT: [Library; 3] = [
-    library("puma", "puma", "puma"),
+    PUMA,
     library("sinatra/base", "sinatra", "ruby-sinatra"),
     library("sqlite3", "sqlite3", "ruby-sqlite3"),
 ];
@@ -61,6 +61,8 @@ pub(super) struct Private {
     name: &'static str,
     /// Description for people: contents, and amount to fetch.
     pub(super) holds: &'static str,
+    /// Further packages, such as the headers.
+    more: &'static [&'static str],
 }
 
 /// Ruby for machines without a suitable one.
@@ -69,6 +71,7 @@ pub(super) const RUBY33: Private = Private {
     version: "3.3",
     name: "ruby33",
     holds: "Ruby 3.3 with its libraries from Debian 13 (40 MB)",
+    more: &[],
 };
 
 /// Ruby of the tests in need of an old one.
@@ -77,41 +80,78 @@ pub(super) const RUBY31: Private = Private {
     version: "3.1",
     name: "ruby31",
     holds: "Ruby 3.1 and Puma 5.6 from Debian 12 (15 MB)",
+    more: &[],
 };
 
-/// Libraries for the rows of `cargo xtask rubies`: servers, and the drivers watched by the agent.
-pub(super) const MATRIX_LIBRARIES: [Library; 3] = [
-    library("puma", "puma", "puma"),
+const PUMA: Library = library("puma", "puma", "puma");
+/// Libraries for the rows of `cargo xtask rubies`: a server, and the drivers watched by the agent.
+const WITH_PUMA: [Library; 3] = [
+    PUMA,
     library("sqlite3", "sqlite3", "ruby-sqlite3"),
     library("mysql2", "mysql2", "ruby-mysql2"),
 ];
+const WITH_BOTH: [Library; 4] = [
+    WITH_PUMA[0],
+    WITH_PUMA[1],
+    WITH_PUMA[2],
+    library("unicorn", "unicorn", "unicorn"),
+];
 
-/// Packaged Rubies of `cargo xtask rubies`, each unpacked apart from the Rubies of the tests, so
-/// the machine's own Ruby does not change the rows.
-pub(super) const MATRIX_RUBIES: [Private; 3] = [
-    Private {
-        suite: "bookworm",
-        version: "3.1",
-        name: "rubies/debian-12",
-        holds: "Ruby 3.1 and Puma 5.6 from Debian 12 (20 MB)",
+/// A packaged Ruby of `cargo xtask rubies`, unpacked apart from the Rubies of the tests, so the
+/// machine's own Ruby does not change the rows.
+pub(super) struct OfMatrix {
+    pub(super) ruby: Private,
+    pub(super) libraries: &'static [Library],
+}
+
+pub(super) const MATRIX_RUBIES: [OfMatrix; 4] = [
+    OfMatrix {
+        ruby: Private {
+            suite: "bookworm",
+            version: "3.1",
+            name: "rubies/debian-12",
+            holds: "Ruby 3.1 and Puma 5.6 from Debian 12 (20 MB)",
+            more: &[],
+        },
+        libraries: &WITH_PUMA,
     },
-    Private {
-        suite: "trixie",
-        version: "3.3",
-        name: "rubies/debian-13",
-        holds: "Ruby 3.3 and Puma 6.6 from Debian 13 (30 MB)",
+    OfMatrix {
+        ruby: Private {
+            suite: "trixie",
+            version: "3.3",
+            name: "rubies/debian-13",
+            holds: "Ruby 3.3, Puma 6.6 and Unicorn 6.1 from Debian 13 (35 MB)",
+            more: &["ruby3.3-dev"],
+        },
+        libraries: &WITH_BOTH,
     },
-    Private {
-        suite: "sid",
-        version: "3.3",
-        name: "rubies/debian-sid",
-        holds: "Ruby 3.3 and Puma 8.0 from Debian sid (30 MB)",
+    OfMatrix {
+        ruby: Private {
+            suite: "sid",
+            version: "3.3",
+            name: "rubies/debian-sid",
+            holds: "Ruby 3.3 and Puma 8.0 from Debian sid (30 MB)",
+            more: &[],
+        },
+        libraries: &WITH_PUMA,
+    },
+    // Its servers and drivers are built for it: no release has them.
+    OfMatrix {
+        ruby: Private {
+            suite: "sid experimental",
+            version: "3.4",
+            name: "rubies/debian-experimental",
+            holds: "Ruby 3.4 from Debian experimental (30 MB)",
+            more: &["ruby3.4-dev", "libsqlite3-0"],
+        },
+        libraries: &[],
     },
 ];
 
 /// What other projects' own tests need beside themselves (`cargo xtask foreign-suites`).
-pub(super) const SUITES_LIBRARIES: [Library; 11] = [
-    library("puma", "puma", "puma"),
+const SUITES_LIBRARIES: [Library; 12] = [
+    library("pg", "pg", "ruby-pg"),
+    PUMA,
     library("rack", "rack", "ruby-rack"),
     library("rack/test", "rack-test", "ruby-rack-test"),
     library("sinatra/base", "sinatra", "ruby-sinatra"),
@@ -132,13 +172,30 @@ pub(super) const SUITES_LIBRARIES: [Library; 11] = [
     library("capybara", "capybara", "ruby-capybara"),
 ];
 
-/// Ruby for the suites of other projects.
-pub(super) const SUITES_RUBY: Private = Private {
-    suite: "trixie",
-    version: "3.3",
-    name: "rubies/suites",
-    holds: "Ruby 3.3 with what other projects' tests need from Debian 13 (50 MB)",
-};
+/// Rubies for the suites of other projects, by release: a mirror gives the sources of some releases
+/// only.
+pub(super) const SUITES_RUBIES: [OfMatrix; 2] = [
+    OfMatrix {
+        ruby: Private {
+            suite: "trixie",
+            version: "3.3",
+            name: "rubies/suites",
+            holds: "Ruby 3.3 with what other projects' tests need from Debian 13 (50 MB)",
+            more: &[],
+        },
+        libraries: &SUITES_LIBRARIES,
+    },
+    OfMatrix {
+        ruby: Private {
+            suite: "sid",
+            version: "3.3",
+            name: "rubies/suites-sid",
+            holds: "Ruby 3.3 with what other projects' tests need from Debian sid (50 MB)",
+            more: &[],
+        },
+        libraries: &SUITES_LIBRARIES,
+    },
+];
 
 /// Returns the folder with the programs of an installed Ruby, new enough and with all libraries.
 ///
@@ -201,6 +258,15 @@ fn is_usable(ruby: &Path, libraries: &[Library]) -> bool {
 }
 
 impl Private {
+    pub(super) fn suite(&self) -> &'static str {
+        self.suite
+    }
+
+    /// Major and minor number.
+    pub(super) fn version(&self) -> &'static str {
+        self.version
+    }
+
     /// The wrapper: `ruby31 puma config.ru` runs Puma on Ruby 3.1.
     pub(super) fn wrapper(&self) -> PathBuf {
         self.folder().join(self.name)
@@ -212,8 +278,12 @@ impl Private {
     }
 
     pub(super) fn is_there(&self, libraries: &[Library]) -> bool {
+        let program = match libraries.contains(&PUMA) {
+            true => "puma",
+            false => "ruby",
+        };
         self.relocated(libraries).is_there()
-            && capture(Command::new(self.wrapper()).args(["puma", "--version"])).is_ok()
+            && capture(Command::new(self.wrapper()).args([program, "--version"])).is_ok()
     }
 
     pub(super) fn install(&self, libraries: &[Library], mirror: &Source) -> Outcome<()> {
@@ -237,10 +307,12 @@ impl Private {
     fn relocated(&self, libraries: &[Library]) -> Relocated {
         let (package, program) = match self.version {
             "3.1" => ("ruby3.1", "usr/bin/ruby3.1"),
+            "3.4" => ("ruby3.4", "usr/bin/ruby3.4"),
             _ => ("ruby3.3", "usr/bin/ruby3.3"),
         };
         let mut packages = vec![package, "bundler", "libc6-dbg"];
         packages.extend(libraries.iter().map(|library| library.package));
+        packages.extend(self.more);
         Relocated {
             suite: self.suite,
             packages,
@@ -310,7 +382,7 @@ PATH='@FOLDER@/bin':"$PATH" exec "$@"
 "#;
 
 /// Libraries of [`RUBY31`].
-pub(super) const OLD: [Library; 1] = [library("puma", "puma", "puma")];
+pub(super) const OLD: [Library; 1] = [PUMA];
 
 #[cfg(test)]
 mod tests {

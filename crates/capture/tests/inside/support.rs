@@ -222,7 +222,7 @@ impl Client {
             .ok()
             .filter(|bytes| *bytes > 0)?;
         let status = line.split(' ').nth(1)?.parse().ok()?;
-        let mut length = 0;
+        let mut length = None;
         loop {
             line.clear();
             self.reader
@@ -235,11 +235,15 @@ impl Client {
             let header = line.to_ascii_lowercase();
             self.closing |= header.trim_end() == "connection: close";
             if let Some(value) = header.strip_prefix("content-length:") {
-                length = value.trim().parse().ok()?;
+                length = Some(value.trim().parse().ok()?);
             }
         }
-        let mut body = vec![0; length];
-        self.reader.read_exact(&mut body).ok()?;
+        let mut body = vec![0; length.unwrap_or(0)];
+        match length {
+            // Unicorn ends such a body with the connection.
+            None if self.closing => _ = self.reader.read_to_end(&mut body).ok()?,
+            _ => self.reader.read_exact(&mut body).ok()?,
+        }
         Some((status, String::from_utf8_lossy(&body).into_owned()))
     }
 }
