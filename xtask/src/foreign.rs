@@ -23,7 +23,9 @@ const LIMIT_S: &str = "900";
 
 /// One project's tests.
 struct Suite {
-    /// Debian's source package.
+    /// Debian's release.
+    suite: &'static str,
+    /// Its source package.
     package: &'static str,
     /// Below the source.
     folder: &'static str,
@@ -34,23 +36,34 @@ struct Suite {
     /// Extension expected by the tests beside the package's own code: name in the unpacked package,
     /// and path of the file here.
     extension: Option<(&'static str, &'static str)>,
+    /// Whether the tests need a PostgreSQL.
+    needs_postgres: bool,
 }
 
 const SUITE: Suite = Suite {
+    suite: "trixie",
     package: "",
     folder: "",
     tests: ("test", "test_"),
     include: &["lib", "test"],
     extension: None,
+    needs_postgres: false,
 };
 
-const SUITES: [Suite; 7] = [
+const RAILS: Suite = Suite {
+    package: "rails",
+    ..SUITE
+};
+
+/// Those whose source a mirror lacks say so in the table.
+const SUITES: [Suite; 11] = [
     Suite {
         package: "puma",
         extension: Some(("puma_http11.so", "lib/puma/puma_http11.so")),
         ..SUITE
     },
     Suite {
+        suite: "sid",
         package: "ruby-rack",
         tests: ("test", "spec_"),
         ..SUITE
@@ -62,26 +75,47 @@ const SUITES: [Suite; 7] = [
         ..SUITE
     },
     Suite {
+        suite: "sid",
         package: "ruby-sinatra",
         tests: ("test", "_test.rb"),
         ..SUITE
     },
     Suite {
+        suite: "sid",
         package: "ruby-sqlite3",
         extension: Some(("sqlite3_native.so", "lib/sqlite3/sqlite3_native.so")),
         ..SUITE
     },
     Suite {
-        package: "rails",
-        folder: "actionpack",
-        tests: ("test/dispatch", "_test.rb"),
+        package: "ruby-pg",
+        tests: ("spec", "_spec.rb"),
         ..SUITE
     },
     Suite {
-        package: "rails",
+        folder: "actionpack",
+        tests: ("test/dispatch", "_test.rb"),
+        ..RAILS
+    },
+    Suite {
+        folder: "actionpack",
+        tests: ("test/controller", "_test.rb"),
+        ..RAILS
+    },
+    Suite {
         folder: "activerecord",
         tests: ("test/cases/relation", "_test.rb"),
-        ..SUITE
+        ..RAILS
+    },
+    Suite {
+        folder: "activerecord",
+        tests: ("test/cases/associations", "_test.rb"),
+        ..RAILS
+    },
+    Suite {
+        folder: "activerecord",
+        tests: ("test/cases/adapters/postgresql", "_test.rb"),
+        needs_postgres: true,
+        ..RAILS
     },
 ];
 
@@ -93,7 +127,6 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let only = arguments.iter().find(|word| !word.starts_with('-'));
     let place = target_folder().join(NAME);
     let boot = agent(&place.join("agent"))?;
-    let ruby = matrix::suites_ruby()?;
     let mut lines = Vec::new();
     let mut differing = 0;
     for suite in SUITES
@@ -101,7 +134,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
         .filter(|suite| only.is_none_or(|name| suite.name().contains(name.as_str())))
     {
         eprintln!("foreign-suites: {}", suite.name());
-        let line = match suite.compare(&place, &ruby, &boot) {
+        let line = match suite.compare(&place, &boot) {
             Ok(compared) => {
                 differing += compared.different.len();
                 compared.line(&suite.name())
@@ -117,7 +150,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     }
     let day = capture(Command::new("date").args(["-u", "+%F"]))?;
     let text = format!(
-        "Run on {} by `cargo xtask foreign-suites`, with Debian 13's Ruby.\n\n\
+        "Run on {} by `cargo xtask foreign-suites`, with Ruby 3.3 of Debian 13 and, for Rack, Sinatra and sqlite3, of sid.\n\n\
          | suite | tests | fail without | fail with agent and sampler | fail only with them |\n|---|--:|--:|--:|---|\n{}",
         day.trim(),
         lines.join("\n")
@@ -202,18 +235,23 @@ impl Suite {
     fn name(&self) -> String {
         match self.folder {
             "" => self.package.to_owned(),
-            folder => format!("{} {folder}", self.package),
+            folder => format!("{} {folder}/{}", self.package, self.tests.0),
         }
     }
 
-    fn compare(&self, place: &Path, ruby: &Path, boot: &Path) -> Outcome<Compared> {
-        let source = matrix::source(self.package, &place.join(self.package))?;
+    fn compare(&self, place: &Path, boot: &Path) -> Outcome<Compared> {
+        let source = matrix::source(self.suite, self.package, &place.join(self.package))?;
+        let ruby = matrix::suites_ruby(self.suite)?;
         if let Some((name, goal)) = self.extension {
-            copy(&matrix::suites_file(name)?, &source.join(goal))?;
+            copy(&matrix::suites_file(self.suite, name)?, &source.join(goal))?;
         }
         let folder = source.join(self.folder);
         let files = self.files(&folder)?;
-        let take = |boot: Option<&Path>| self.run(&folder, &files, ruby, boot);
+        let env = match self.needs_postgres {
+            true => postgres(&place.join("database.yml"), &ruby)?,
+            false => Vec::new(),
+        };
+        let take = |boot: Option<&Path>| self.run(&folder, &files, &ruby, boot, &env);
         let (without, with) = (take(None)?, take(Some(boot))?);
         let mut different = worse(&without, &with);
         if !different.is_empty() {
@@ -254,6 +292,7 @@ impl Suite {
         files: &[PathBuf],
         ruby: &Path,
         boot: Option<&Path>,
+        env: &[(&str, String)],
     ) -> Outcome<Results> {
         // A file that requires a gem which no Debian has is left out of all runs.
         const LOAD: &str = "require 'minitest/autorun'
@@ -285,6 +324,7 @@ impl Suite {
             .current_dir(folder)
             .env("PATH", path.map_err(|error| error.to_string())?)
             .env_remove("RUBYOPT")
+            .envs(env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
         if let Some(boot) = boot {
             command
@@ -306,6 +346,39 @@ impl Suite {
         }
         Ok(results)
     }
+}
+
+/// Variables for Active Record's tests on the tests' PostgreSQL, in two recreated databases.
+fn postgres(config: &Path, ruby: &Path) -> Outcome<Vec<(&'static str, String)>> {
+    const URL: &str = "HAKARU_TEST_POSTGRES_URL";
+    const MAKE: &str = r#"
+        require "pg"
+        server = PG.connect(ARGV[0])
+        ARGV[1..].each do |name|
+          server.exec("DROP DATABASE IF EXISTS #{name}")
+          server.exec("CREATE DATABASE #{name}")
+        end"#;
+    const NAMES: [&str; 2] = ["hakaru_foreign_1", "hakaru_foreign_2"];
+    let url = env::var(URL)
+        .map_err(|_| format!("{URL} is not set; `cargo xtask with-servers` sets it"))?;
+    let mut make = Command::new(ruby);
+    make.args(["-e", MAKE, &url])
+        .args(NAMES)
+        .env_remove("RUBYOPT");
+    capture(&mut make)?;
+    let base = url.rsplit_once('/').map_or(url.as_str(), |(base, _)| base);
+    let of = |name: &str| format!("{{ url: \"{base}/{name}\", min_messages: warning }}");
+    let text = format!(
+        "default_connection: postgresql\nconnections:\n  postgresql:\n    arunit: {}\n    arunit_without_prepared_statements: {}\n    arunit2: {}\n",
+        of(NAMES[0]),
+        of(NAMES[0]),
+        of(NAMES[1])
+    );
+    crate::run::write(config, &text)?;
+    Ok(vec![
+        ("ARCONN", "postgresql".to_owned()),
+        ("ARCONFIG", config.display().to_string()),
+    ])
 }
 
 fn tempfolder(name: &str) -> Outcome<PathBuf> {
