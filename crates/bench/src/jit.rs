@@ -1,5 +1,7 @@
-//! Bundled workloads on one Ruby, without a compiler and with each available one: start-up,
+//! Bundled workloads on several Rubies, without a compiler and with each available one: start-up,
 //! warm-up, steady state and code apart.
+//!
+//! A workload on a Ruby is a step ([`Steps`]), so the whole can be measured in pieces.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -8,73 +10,135 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::experiment::report;
-use crate::options::value;
+use crate::options::{list, value};
 use crate::program::hakaru_bench;
+use crate::steps::Steps;
 
-/// Contenders, each with Ruby's flag.
-const KINDS: [(&str, &str); 3] = [("none", ""), ("yjit", "--yjit"), ("zjit", "--zjit")];
+/// Contenders: name, Ruby's flag, and the compiler's name inside Ruby.
+const KINDS: [(&str, &str, &str); 3] = [
+    ("none", "", ""),
+    ("yjit", "--yjit", "YJIT"),
+    ("zjit", "--zjit", "ZJIT"),
+];
 
-/// Runs `hakaru bench workloads` and writes the table. `--ruby PATH` has the compilers, `--budget
-/// 600s`, `--filter TEXT` of workloads.
+/// Time of a step beyond its budget, seconds: starts of processes, and the last block.
+const BEYOND_S: f64 = 15.0;
+
+/// Measures each workload on each Ruby and writes the tables. `--ruby PATH[,PATH]` names the
+/// Rubies, `--budget 45` the seconds for a workload on one of them, `--filter TEXT` the workloads.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
-    let ruby: String = value(arguments, "ruby", "ruby".to_owned())?;
-    let budget: String = value(arguments, "budget", "600s".to_owned())?;
+    let mut steps = Steps::open("jit", arguments)?;
+    let rubies: Vec<String> = list(arguments, "ruby", "ruby")?;
+    let budget_s: u32 = value(arguments, "budget", 45)?;
     let filter: String = value(arguments, "filter", String::new())?;
-    let contenders: Vec<String> = (KINDS.iter().filter(|(_, flag)| has(&ruby, flag)))
-        .map(|(name, flag)| format!("{name}={ruby} {flag}"))
+    let names: Vec<String> = microbench::workloads::jobs()
+        .into_iter()
+        .map(|job| job.name)
+        .filter(|name| name.contains(&filter))
         .collect();
-    let mut words = vec!["workloads", "--budget", &budget];
-    if !filter.is_empty() {
-        words.extend(["--filter", &filter]);
+    let mut text = String::new();
+    for ruby in &rubies {
+        let kinds: Vec<_> = KINDS.iter().filter(|kind| has(ruby, kind)).collect();
+        let version = report::version(ruby, "--version");
+        let measured = names.iter().map(|name| {
+            let key = format!("{version}, {} kinds, {name} in {budget_s} s", kinds.len());
+            steps.take(&key, f64::from(budget_s) + BEYOND_S, || {
+                measure(ruby, &kinds, name, budget_s)
+            })
+        });
+        let measured = measured.collect::<Result<Vec<Value>, _>>()?;
+        let _ = write!(text, "\n### {version}\n\n{}", table(&measured));
     }
-    words.extend(contenders.iter().flat_map(|one| ["-e", one]));
-    let told = hakaru_bench(&words)?;
-    report::write_between("jit", "workloads", &table(&told))?;
+    let host = report::host();
+    report::write_between(
+        "jit",
+        "workloads",
+        &format!("{host}; {budget_s} s a workload.\n{text}"),
+    )?;
     Ok(true)
 }
 
-/// Returns whether a Ruby has the compiler of the flag.
-fn has(ruby: &str, flag: &str) -> bool {
-    let mut command = Command::new(ruby);
-    command.args((!flag.is_empty()).then_some(flag));
-    let asked = command.args(["-e", "exit 0"]).output();
-    // A Ruby that was built without it warns, and runs.
-    asked.is_ok_and(|output| output.status.success() && output.stderr.is_empty())
+/// Runs `hakaru bench workloads` on one of them.
+fn measure(
+    ruby: &str,
+    kinds: &[&(&str, &str, &str)],
+    name: &str,
+    budget_s: u32,
+) -> Result<Value, Box<dyn Error>> {
+    let budget = format!("{budget_s}s");
+    let contenders: Vec<String> = kinds
+        .iter()
+        .map(|(name, flag, _)| format!("{name}={ruby} {flag}"))
+        .collect();
+    let mut words = vec!["workloads", "--budget", &budget, "--filter", name];
+    words.extend(contenders.iter().flat_map(|one| ["-e", one]));
+    hakaru_bench(&words)
 }
 
-fn table(told: &Value) -> String {
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let rows = list(&told["rows"]);
-    let ruby = rows
+/// Returns whether a Ruby has the compiler. One built without it may warn, and run.
+fn has(ruby: &str, (_, flag, name): &(&str, &str, &str)) -> bool {
+    if flag.is_empty() {
+        return true;
+    }
+    let script =
+        format!("exit(defined?(RubyVM::{name}) && RubyVM::{name}.enabled? ? true : false)");
+    let asked = Command::new(ruby).args([flag, "-e", &script]).output();
+    asked.is_ok_and(|output| output.status.success())
+}
+
+fn table(measured: &[Value]) -> String {
+    let array = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut text = "| workload | compiler | start ms | first turn ms | settled after s | turn ms | with / without | code KiB | compiling ms |\n\
+         |---|---|--:|--:|--:|--:|---|--:|--:|\n"
+        .to_owned();
+    let rows: Vec<Value> = measured
         .iter()
-        .find_map(|row| row["contenders"][0]["trial"]["ruby"].as_str());
-    let mut text = format!(
-        "{}; {}; {:.0} s.\n\n\
-         | workload | compiler | start ms | first turn ms | settled after s | turn ms | with / without | code KiB | compiling ms |\n\
-         |---|---|--:|--:|--:|--:|---|--:|--:|\n",
-        report::host(),
-        ruby.unwrap_or("an unknown Ruby"),
-        told["measuring_s"].as_f64().unwrap_or(f64::NAN),
-    );
+        .flat_map(|told| array(&told["rows"]))
+        .collect();
     for row in &rows {
-        for contender in list(&row["contenders"]) {
+        for contender in array(&row["contenders"]) {
             text += &line(row, &contender);
         }
     }
-    for pair in list(&told["overall"]) {
-        let name = |key: &str| pair[key].as_str().unwrap_or_default().to_owned();
-        let _ = write!(
-            text,
-            "\nAll, geometric mean of {} / {}: {}.\n",
-            name("b"),
-            name("a"),
-            ratio(&pair)
-        );
+    for (name, ..) in &KINDS[1..] {
+        if let Some((mean, count)) = mean_ratio(&rows, name) {
+            let _ = write!(
+                text,
+                "\nAll {count}, geometric mean of {name} / {}: {mean:.3}.\n",
+                KINDS[0].0
+            );
+        }
     }
-    for doubt in list(&told["doubts"]) {
-        let _ = write!(text, "\n! {}\n", doubt.as_str().unwrap_or_default());
+    let mut doubts: Vec<String> = measured
+        .iter()
+        .flat_map(|told| array(&told["doubts"]))
+        .filter_map(|doubt| doubt.as_str().map(str::to_owned))
+        .collect();
+    doubts.sort();
+    doubts.dedup();
+    for doubt in doubts {
+        let _ = write!(text, "\n! {doubt}\n");
     }
     text
+}
+
+/// The geometric mean of the workloads' ratios, and how many there are; an interval would need the
+/// blocks of all workloads to be measured in turns.
+fn mean_ratio(rows: &[Value], name: &str) -> Option<(f64, usize)> {
+    let ratios: Vec<f64> = rows
+        .iter()
+        .filter_map(|row| pair(row, name)?["ratio"].as_f64())
+        .collect();
+    let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+    (!ratios.is_empty()).then(|| ((sum / ratios.len() as f64).exp(), ratios.len()))
+}
+
+/// A contender beside the one without a compiler.
+fn pair<'a>(row: &'a Value, name: &str) -> Option<&'a Value> {
+    let pairs = row["pairs"].as_array()?;
+    pairs
+        .iter()
+        .find(|pair| pair["a"] == KINDS[0].0 && pair["b"] == name)
 }
 
 fn line(row: &Value, contender: &Value) -> String {
@@ -83,10 +147,7 @@ fn line(row: &Value, contender: &Value) -> String {
         let scaled = value.as_f64().map(|value| value * scale);
         scaled.map_or("?".to_owned(), |value| format!("{value:.digits$}"))
     };
-    let beside = row["pairs"].as_array().into_iter().flatten();
-    let pair = beside
-        .into_iter()
-        .find(|pair| pair["a"] == KINDS[0].0 && &pair["b"] == name);
+    let pair = pair(row, name.as_str().unwrap_or_default());
     let settled = match trial["settled"].as_bool() {
         Some(true) => number(&trial["warmup_s"], 1.0, 2),
         _ => "?".to_owned(),
@@ -123,16 +184,18 @@ mod tests {
     #[test]
     fn a_bench_becomes_a_table_of_each_phase() {
         let trial = serde_json::json!({"startup_s": 0.04, "first_turn_s": 0.001, "settled": true, "warmup_s": 0.5,
-            "jit_after": {"code_bytes": 2048, "compile_ns": 3_000_000}, "ruby": "ruby 4"});
+            "jit_after": {"code_bytes": 2048, "compile_ns": 3_000_000}});
         let contender =
             |name: &str| serde_json::json!({"name": name, "median_s": 0.002, "trial": trial});
         let told = serde_json::json!({"measuring_s": 60.0, "rows": [{"name": "tarai",
             "contenders": [contender("none"), contender("yjit")],
             "pairs": [{"a": "none", "b": "yjit", "ratio": 0.5, "low": 0.4, "high": 0.6, "verdict": "faster"}]}]});
-        let text = table(&told);
+        let text = table(&[told]);
         let expected =
             "| tarai | yjit | 40 | 1.00 | 0.50 | 2.000 | 0.500 (0.400–0.600), faster | 2 | 3 |";
         assert!(text.contains(expected), "{text}");
-        assert!(text.contains("ruby 4; 60 s."), "{text}");
+        let mean = "All 1, geometric mean of yjit / none: 0.500.";
+        assert!(text.contains(mean), "{text}");
+        assert!(!text.contains("zjit"), "{text}");
     }
 }

@@ -113,9 +113,14 @@ pub(super) const ONLINE: &[Flag] = &[
     ("--server NAME", "one server alone"),
 ];
 pub(super) const JIT: &[Flag] = &[
-    ("--ruby PATH", "that has the compilers (the one in PATH)"),
-    ("--budget 600s", "of the whole bench"),
+    (
+        "--ruby PATH[,PATH]",
+        "Rubies (those that `cargo xtask rubies` unpacked and built, else the one in PATH)",
+    ),
+    ("--budget SECONDS", "of a workload on a Ruby (45)"),
     ("--filter TEXT", "of the workloads' names"),
+    STEPS[0],
+    STEPS[1],
 ];
 pub(super) const PROFILE: &[Flag] = &[
     ("--brief", "a short look, which claims nothing"),

@@ -5,6 +5,7 @@ mod agent;
 mod code;
 mod doctor;
 pub(crate) mod help;
+mod jit;
 mod load;
 mod logs;
 pub(crate) mod program;
@@ -98,9 +99,9 @@ const BENCHES: &[Bench] = &[
     ),
     (
         "jit",
-        "the bundled workloads without and with YJIT and ZJIT; --ruby PATH, --budget 600s, --filter TEXT; writes its report",
+        "the bundled workloads without and with YJIT and ZJIT; --ruby PATH, --for SECONDS, --filter TEXT; writes its report",
         help::JIT,
-        |arguments| program::run_with("jit", arguments, &[]),
+        jit::run_bench,
     ),
     (
         "profile",

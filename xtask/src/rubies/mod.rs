@@ -115,7 +115,7 @@ fn read(arguments: &[String]) -> Outcome<Options> {
     Ok(options)
 }
 
-/// Programs of the Rubies that earlier calls unpacked or built, from the oldest to the newest: one of
+/// Programs of the Rubies unpacked or built by earlier calls, from the oldest to the newest: one of
 /// each version.
 pub(crate) fn programs() -> Vec<String> {
     let entries = std::fs::read_dir(place()).into_iter().flatten().flatten();

@@ -9,7 +9,7 @@ const ARROWS: &[(&str, &str)] = &[
     ("app-process", ""),
     (
         "bench",
-        "app-process breakdown capture load recording scenario schema schema-db stacks stats store whatif",
+        "app-process breakdown capture load microbench recording scenario schema schema-db stacks stats store whatif",
     ),
     ("breakdown", "recording routes"),
     (

@@ -121,10 +121,54 @@ fn table(compared: &Value) -> Result<String, Box<dyn Error>> {
         };
         writeln!(text, "| {name} | {} | {} | | | | |", side("a"), side("b"))?;
     }
+    text += &curve(compared);
     writeln!(
         text,
         "\n{}",
         compared["verdict"].as_str().unwrap_or_default()
     )?;
     Ok(text)
+}
+
+/// Percentiles from the middle to the greatest, of all blocks together.
+fn curve(compared: &Value) -> String {
+    const SHARE_MIN: f64 = 0.5;
+    let mut text =
+        "\n| percentile | without, ms | with, ms | without / with |\n|--:|--:|--:|--:|\n"
+            .to_owned();
+    let points = compared["latency_curve"].as_array().into_iter().flatten();
+    for point in points {
+        let figure = |key: &str| point[key].as_f64();
+        let (Some(share), Some(a), Some(b)) = (figure("share"), figure("a_ms"), figure("b_ms"))
+        else {
+            continue;
+        };
+        if share >= SHARE_MIN {
+            let percent = (share * 10_000.0).round() / 100.0;
+            let _ = writeln!(text, "| {percent} | {a:.2} | {b:.2} | {:.2}x |", a / b);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_upper_half_of_both_curves_is_written() {
+        let point =
+            |share: f64, a: f64| serde_json::json!({"share": share, "a_ms": a, "b_ms": 2.0});
+        let without = serde_json::json!({"share": 0.99, "a_ms": null, "b_ms": 2.0});
+        let compared = serde_json::json!({"latency_curve": [point(0.25, 1.0), point(0.5, 3.0), without, point(1.0, 8.0)]});
+        let text = curve(&compared);
+        let rows: Vec<&str> = text.lines().skip(3).collect();
+        assert_eq!(
+            rows,
+            [
+                "| 50 | 3.00 | 2.00 | 1.50x |",
+                "| 100 | 8.00 | 2.00 | 4.00x |"
+            ]
+        );
+    }
 }
