@@ -6,10 +6,12 @@
 //! as a pair.
 
 mod child;
+mod goaway;
 mod lateness;
 mod memory;
 mod nginx;
 mod server;
+mod streams;
 mod tools;
 mod truth;
 
@@ -27,7 +29,7 @@ const PEER: &str = "wrk";
 /// Tools required in every round; any other tool may fail in a round.
 const JUDGED: [&str; 3] = [tools::EPOLL, tools::URING, PEER];
 /// What can be run alone.
-const PARTS: [&str; 4] = ["peers", "lateness", "truth", "memory"];
+const PARTS: [&str; 6] = ["peers", "http2", "goaway", "lateness", "truth", "memory"];
 
 /// Parts and rounds to run, with durations.
 struct Wanted {
@@ -103,6 +105,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     if wanted.has("peers") {
         met &= peers(&wanted)?;
     }
+    if wanted.has("http2") {
+        met &= streams::run(&wanted)?;
+    }
+    if wanted.has("goaway") {
+        met &= goaway::run(wanted.brief)?;
+    }
     if wanted.has("lateness") {
         met &= lateness::run(wanted.seconds, wanted.brief)?;
     }
@@ -120,34 +128,45 @@ fn peers(wanted: &Wanted) -> Result<bool, Box<dyn Error>> {
     let tools = tools::installed();
     let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
     println!("tools: {}", names.join(", "));
-    let server = Nginx::start()?;
+    let server = Nginx::start(false)?;
     let mut met = true;
     for connections in &wanted.connections {
-        let mut runs = Vec::new();
-        for round in 0..wanted.rounds {
-            // The order turns, so that none always comes behind the same one.
-            for place in 0..tools.len() {
-                let tool = &tools[(place + round) % tools.len()];
-                let task = Task {
-                    url: server.url(),
-                    connections: *connections,
-                    seconds: wanted.block_seconds,
-                };
-                match measure(tool, &task, round) {
-                    Ok(run) => runs.push(run),
-                    Err(error) if JUDGED.contains(&tool.name) => return Err(error),
-                    Err(error) => println!("round {round} goes without {}: {error}", tool.name),
-                }
-            }
-        }
+        let task = Task {
+            url: server.url(),
+            connections: *connections,
+            streams: None,
+            seconds: wanted.block_seconds,
+        };
+        let runs = rounds(&tools, &task, wanted.rounds)?;
         println!(
             "\n{connections} connections, {} rounds of {} s",
             wanted.rounds, wanted.block_seconds
         );
-        print(&names, &runs);
+        print((&names, PEER), &runs);
         met &= goals(&names, *connections, &runs);
     }
     Ok(met)
+}
+
+/// Lets the tools take turns for so many rounds.
+fn rounds(
+    tools: &[&'static Tool],
+    task: &Task<'_>,
+    count: usize,
+) -> Result<Vec<Run>, Box<dyn Error>> {
+    let mut runs = Vec::new();
+    for round in 0..count {
+        // The order turns, so that none always comes behind the same one.
+        for place in 0..tools.len() {
+            let tool = &tools[(place + round) % tools.len()];
+            match measure(tool, task, round) {
+                Ok(run) => runs.push(run),
+                Err(error) if JUDGED.contains(&tool.name) => return Err(error),
+                Err(error) => println!("round {round} goes without {}: {error}", tool.name),
+            }
+        }
+    }
+    Ok(runs)
 }
 
 fn measure(tool: &Tool, task: &Task<'_>, round: usize) -> Result<Run, Box<dyn Error>> {
@@ -178,10 +197,17 @@ fn unread(tool: &str, output: &str) -> String {
     format!("{tool} printed something unexpected ({left} more lines):\n{lines}")
 }
 
-fn print(names: &[&str], runs: &[Run]) {
+/// Prints the middle of each figure, and the share of the peer's requests a CPU second.
+fn print((names, peer): (&[&str], &str), runs: &[Run]) {
     println!(
         "{:<16}{:>14}{:>12}{:>10}{:>10}{:>10}{:>12}",
-        "tool", "req/CPU-s", "req/s", "MB", "p50 ms", "p99 ms", "of wrk"
+        "tool",
+        "req/CPU-s",
+        "req/s",
+        "MB",
+        "p50 ms",
+        "p99 ms",
+        format!("of {peer}")
     );
     for name in names {
         let middle = |of: &dyn Fn(&Run) -> Option<f64>| {
@@ -202,13 +228,20 @@ fn print(names: &[&str], runs: &[Run]) {
             show(middle(&|run| Some(run.memory_mb)), 1),
             show(middle(&|run| run.p50_ms), 3),
             show(middle(&|run| run.p99_ms), 3),
-            show(ratio(name, runs, &|run| Some(run.requests_per_cpu_s)), 3),
+            show(
+                ratio((name, peer), runs, &|run| Some(run.requests_per_cpu_s)),
+                3
+            ),
         );
     }
 }
 
 /// The median over the rounds of a tool's figure to the peer's in the same round.
-fn ratio(name: &str, runs: &[Run], of: &dyn Fn(&Run) -> Option<f64>) -> Option<f64> {
+fn ratio(
+    (name, peer): (&str, &str),
+    runs: &[Run],
+    of: &dyn Fn(&Run) -> Option<f64>,
+) -> Option<f64> {
     let in_round = |name: &str, round| {
         runs.iter()
             .find(|run| run.tool == name && run.round == round)
@@ -216,7 +249,7 @@ fn ratio(name: &str, runs: &[Run], of: &dyn Fn(&Run) -> Option<f64>) -> Option<f
     };
     let rounds = runs.iter().map(|run| run.round).max()? + 1;
     let ratios: Vec<f64> = (0..rounds)
-        .filter_map(|round| Some(in_round(name, round)? / in_round(PEER, round)?))
+        .filter_map(|round| Some(in_round(name, round)? / in_round(peer, round)?))
         .collect();
     median(&ratios)
 }
@@ -232,7 +265,7 @@ fn goals(names: &[&str], connections: u32, runs: &[Run]) -> bool {
         met &= good;
         println!("  {} {what}: {came:.3}", mark(good));
     };
-    let cpu = |name| ratio(name, runs, &|run| Some(run.requests_per_cpu_s));
+    let cpu = |name| ratio((name, PEER), runs, &|run| Some(run.requests_per_cpu_s));
     let least = if connections == 1 {
         (1.0, 1.0)
     } else {
@@ -251,14 +284,14 @@ fn goals(names: &[&str], connections: u32, runs: &[Run]) -> bool {
         );
     }
     for name in [tools::EPOLL, tools::URING] {
-        let p50 = ratio(name, runs, &|run| run.p50_ms);
+        let p50 = ratio((name, PEER), runs, &|run| run.p50_ms);
         say(format!("{name}: p50 to wrk's, within 5%"), p50, &|came| {
             (came - 1.0).abs() <= 0.05
         });
         // In a closed load the mean latency times the throughput is the number of connections
         // (Little 1961): who gets more answers out of the same server sees them sooner. Told for
         // the reader, judged by nothing.
-        if let Some(level) = ratio(name, runs, &|run| Some(run.p50_ms? * run.rps)) {
+        if let Some(level) = ratio((name, PEER), runs, &|run| Some(run.p50_ms? * run.rps)) {
             println!("         the same at equal throughput: {level:.3}");
         }
         let memory = (runs.iter())

@@ -187,14 +187,11 @@ impl Session {
 
     /// Opens a stream for a request in HTTP/1 form; there must be room for a stream.
     pub(crate) fn open(&mut self, user: usize, request: &[u8]) {
-        let behind = request.windows(4).position(|four| four == b"\r\n\r\n");
-        let (head, body) = request.split_at(behind.map_or(request.len(), |at| at + 4));
-        if head != self.sent_head {
-            self.sent_head.clear();
-            self.sent_head.extend_from_slice(head);
-            self.sent_block.clear();
-            hpack::encode_request(head, self.is_tls, &mut self.sent_block);
-        }
+        let head_bytes = match self.is_head_known(request) {
+            true => self.sent_head.len(),
+            false => self.encode(request),
+        };
+        let body = &request[head_bytes..];
         let id = self.next_id;
         self.next_id += 2;
         let flags = (id == 1, body.is_empty());
@@ -210,6 +207,23 @@ impl Session {
         let at = self.ids.len() - 1;
         let gone = self.send_data(at, body);
         self.lanes[at].body.extend_from_slice(&body[gone..]);
+    }
+
+    /// Returns whether the head of a request is the last one. It ends with the first empty line, so
+    /// that no longer head begins with it.
+    fn is_head_known(&self, request: &[u8]) -> bool {
+        self.sent_head.ends_with(b"\r\n\r\n") && request.starts_with(&self.sent_head)
+    }
+
+    /// Encodes the head of a request for this and following requests; returns the head's length.
+    fn encode(&mut self, request: &[u8]) -> usize {
+        let end = request.windows(4).position(|four| four == b"\r\n\r\n");
+        let head = &request[..end.map_or(request.len(), |at| at + 4)];
+        self.sent_head.clear();
+        self.sent_head.extend_from_slice(head);
+        self.sent_block.clear();
+        hpack::encode_request(head, self.is_tls, &mut self.sent_block);
+        head.len()
     }
 
     /// Sends as much of what is left of a request's body as there is room for.

@@ -45,6 +45,12 @@ const QUIET_BYTES: usize = 16 * 1024;
 /// Bytes of one send. A longer request is sent in pieces.
 const SEND_BYTES_MAX: usize = 64 * 1024;
 const BUFFER_GROUP: u16 = 0;
+/// Nearly all sends are done when they are submitted, so that a wait for anything would end at
+/// once: one more thing is waited for. For so long at most, where one is not done.
+const BEYOND_SENDS: Gather = Gather {
+    count: 1,
+    micros: 1_000,
+};
 
 /// A ring with all resources.
 pub(crate) struct Uring(Rc<RefCell<Inner>>);
@@ -66,6 +72,8 @@ struct Inner {
     /// Memory too small for a later request, and still readable by the kernel.
     outgrown: Vec<Vec<u8>>,
     seen: Vec<Seen>,
+    /// Sends queued since the last wait whose completion will be told.
+    told_sends: usize,
 }
 
 #[derive(Default)]
@@ -144,6 +152,7 @@ impl Uring {
             retiring: Vec::new(),
             outgrown: Vec::new(),
             seen: Vec::new(),
+            told_sends: 0,
         }))))
     }
 
@@ -187,12 +196,15 @@ impl Inner {
     }
 
     fn enter(&mut self, limit: Duration, gather: Option<Gather>) -> io::Result<()> {
+        let micros_max = u32::try_from(limit.as_micros()).unwrap_or(u32::MAX);
         let limit = Timespec::from(limit);
         let mut arguments = SubmitArgs::new().timespec(&limit);
         let mut count = 1;
-        if let Some(gather) = gather.filter(|_| self.ring.params().is_feature_min_timeout()) {
-            arguments = arguments.min_wait_usec(gather.micros);
-            count = gather.count;
+        let sends = std::mem::take(&mut self.told_sends);
+        if (gather.is_some() || sends > 0) && self.ring.params().is_feature_min_timeout() {
+            let gather = gather.unwrap_or(BEYOND_SENDS);
+            arguments = arguments.min_wait_usec(gather.micros.min(micros_max));
+            count = gather.count + sends;
         }
         match self.ring.submitter().submit_with_args(count, &arguments) {
             // The time was over, a signal came, or the kernel wants its completions to be taken
@@ -294,6 +306,7 @@ impl Inner {
             }
             false => {
                 self.slots[index as usize].sending = true;
+                self.told_sends += 1;
                 self.push(index, Kind::Send, entry)
             }
         }

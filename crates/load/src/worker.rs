@@ -37,8 +37,8 @@ const SWEEP: Nanos = Nanos(10_000_000);
 /// How often a load rises.
 const LEVEL_EVERY: Nanos = Nanos(1_000_000_000);
 /// Limits of gathering (closed loads only): `DENSE` is the longest mean gap between responses,
-/// `GATHER_FROM` the least number of requests in flight from which responses are awaited together;
-/// then `1 / GATHER_SHARE` of the requests in flight, for at most `1 / GATHER_PART` of the mean
+/// `GATHER_FROM` the least number of requests in flight (over HTTP/2, of connections with some) from
+/// which responses are awaited together; then `1 / GATHER_SHARE` of them, for at most `1 / GATHER_PART` of the mean
 /// latency and never longer than `GATHER_MAX`. Found by experiment: at 1,000 connections on
 /// io_uring waits of 50, 100, 200 and 500 µs gave 1.4, 1.5, 1.6 and 1.8 × the responses a CPU
 /// second; on epoll 250 µs gave 1.16 ×, and a server that need not wake us for each answer 1.1 ×
@@ -423,19 +423,23 @@ impl<'a> Worker<'a> {
     }
 
     /// Returns the limits of gathering, for a closed load with responses so frequent as to wake the
-    /// thread out of a short sleep each; over HTTP/2 responses come together anyway. A response is
-    /// noticed later by a small part of the latency then.
+    /// thread out of a short sleep each. A response is noticed later by a small part of the latency
+    /// then. Over HTTP/2, responses on one connection come together anyway: its connections count.
     fn gather(&self) -> Option<Gather> {
         let mean = self.service_mean.0;
         let dense = mean < self.in_flight as u64 * DENSE.0;
         // Think times that are over are not kept waiting.
         let closed = self.pacer.is_none() && self.wakeups.is_empty();
-        if !closed || !dense || self.in_flight < GATHER_FROM || self.is_http2() {
+        let waking = match self.is_http2() {
+            true => self.carriers.open().min(self.in_flight),
+            false => self.in_flight,
+        };
+        if !closed || !dense || waking < GATHER_FROM {
             return None;
         }
         let wait = Nanos((mean / GATHER_PART).min(GATHER_MAX.0));
         Some(Gather {
-            count: self.in_flight / GATHER_SHARE,
+            count: waking / GATHER_SHARE,
             micros: (wait.0 / 1_000) as u32,
         })
     }

@@ -51,7 +51,7 @@ const BENCHES: &[Bench] = &[
     ),
     (
         "load",
-        "the load generator beside wrk, ab, hey, oha on nginx, and against known servers; --brief",
+        "the load generator beside wrk, ab, hey, oha and h2load on nginx, and against known servers; --brief",
         help::LOAD,
         load::run_bench,
     ),

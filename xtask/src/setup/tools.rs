@@ -29,7 +29,7 @@ pub(super) struct Tool {
     pub(super) by_hand: &'static str,
 }
 
-pub(super) const ALL: [Tool; 8] = [
+pub(super) const ALL: [Tool; 9] = [
     Tool {
         is_on_machine: || has("chromium"),
         name: "chromium",
@@ -49,6 +49,16 @@ pub(super) const ALL: [Tool; 8] = [
         scripts: &[("nginx", "#!/bin/sh\nexec '@ROOT@/usr/sbin/nginx' \"$@\"\n")],
         holds: "nginx from Debian 13 (10 MB)",
         by_hand: "nginx",
+    },
+    Tool {
+        is_on_machine: || has("h2load"),
+        name: "h2load",
+        suite: "trixie",
+        packages: &["nghttp2-client"],
+        programs: &["usr/bin/h2load"],
+        scripts: &[("h2load", "#!/bin/sh\nexec '@ROOT@/usr/bin/h2load' \"$@\"\n")],
+        holds: "h2load from Debian 13 (10 MB)",
+        by_hand: "nghttp2-client",
     },
     Tool {
         is_on_machine: || has("ssh") && has("sshd"),

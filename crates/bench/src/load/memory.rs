@@ -16,7 +16,7 @@ const GROWTH_MB_MAX: f64 = 1.0;
 /// Runs both; whether the memory stayed.
 pub(super) fn run(brief: bool) -> Result<bool, Box<dyn Error>> {
     println!("\nmemory of a long run");
-    let server = Nginx::start()?;
+    let server = Nginx::start(false)?;
     let short = load(&server, if brief { SECONDS.1 } else { SECONDS.0 })?;
     let rate = short.requests / f64::from(short.seconds);
     // A tenth more, since no two runs are equally fast.

@@ -18,8 +18,8 @@ pub(crate) struct Nginx {
 }
 
 impl Nginx {
-    /// Starts one worker without logs on a free port.
-    pub(crate) fn start() -> Result<Nginx, Box<dyn Error>> {
+    /// Starts one worker without logs on a free port, with HTTP/2 if so told.
+    pub(crate) fn start(http2: bool) -> Result<Nginx, Box<dyn Error>> {
         let folder = tempfile::Builder::new()
             .prefix("hakaru-bench-nginx-")
             .tempdir()?;
@@ -28,7 +28,7 @@ impl Nginx {
         let config = folder.path().join("nginx.conf");
         fs::write(
             &config,
-            configuration(&folder.path().display().to_string(), port),
+            configuration(&folder.path().display().to_string(), port, http2),
         )?;
         let child = Command::new("taskset")
             .args(["-c", &SERVER_CORE.to_string(), "nginx", "-c"])
@@ -63,15 +63,17 @@ impl Drop for Nginx {
 }
 
 /// Returns a configuration with one process as master and worker, so ending the process ends all.
-fn configuration(folder: &str, port: u16) -> String {
+fn configuration(folder: &str, port: u16, http2: bool) -> String {
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .iter()
         .map(|kind| format!("  {kind}_temp_path {folder}/{kind};\n"))
         .collect();
+    // The word that both nginx 1.22 and later ones know.
+    let http2 = if http2 { " http2" } else { "" };
     format!(
         "daemon off;\nmaster_process off;\npid {folder}/pid;\nerror_log {folder}/errors crit;\n\
          worker_rlimit_nofile 8192;\nevents {{ worker_connections 4096; }}\n\
          http {{\n{temporary}  access_log off;\n  keepalive_requests 100000000;\n  \
-         server {{ listen 127.0.0.1:{port} backlog=4096; root {folder}; }}\n}}\n"
+         server {{ listen 127.0.0.1:{port}{http2} backlog=4096; root {folder}; }}\n}}\n"
     )
 }

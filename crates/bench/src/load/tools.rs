@@ -6,11 +6,15 @@ use std::path::PathBuf;
 pub(crate) const EPOLL: &str = "hakaru epoll";
 /// Hakaru's engine on io_uring, where allowed by the kernel.
 pub(crate) const URING: &str = "hakaru io_uring";
+/// The peer over HTTP/2.
+pub(crate) const H2LOAD: &str = "h2load";
 
 /// What a tool is to do.
 pub(crate) struct Task<'a> {
     pub(crate) url: &'a str,
     pub(crate) connections: u32,
+    /// Requests at once on each connection, over HTTP/2; `None`: HTTP/1.1.
+    pub(crate) streams: Option<u32>,
     pub(crate) seconds: u32,
 }
 
@@ -46,6 +50,7 @@ const TOOLS: &[Tool] = &[
                       url,
                       connections,
                       seconds,
+                      ..
                   }| {
             words(&format!(
                 "wrk -t1 -c{connections} -d{seconds}s --latency {url}"
@@ -65,6 +70,7 @@ const TOOLS: &[Tool] = &[
                       url,
                       connections,
                       seconds,
+                      ..
                   }| {
             words(&format!(
                 "ab -q -k -c {connections} -t {seconds} -n 100000000 {url}"
@@ -84,6 +90,7 @@ const TOOLS: &[Tool] = &[
                       url,
                       connections,
                       seconds,
+                      ..
                   }| {
             words(&format!("hey -cpus 1 -c {connections} -z {seconds}s {url}"))
         },
@@ -102,6 +109,7 @@ const TOOLS: &[Tool] = &[
                       url,
                       connections,
                       seconds,
+                      ..
                   }| {
             words(&format!(
                 "oha --no-tui --output-format json -c {connections} -z {seconds}s {url}"
@@ -109,16 +117,33 @@ const TOOLS: &[Tool] = &[
         },
         read: read_oha,
     },
+    Tool {
+        name: H2LOAD,
+        command: h2load,
+        read: read_h2load,
+    },
 ];
 
 /// Returns the installed tools; hakaru always, on each engine allowed by the kernel.
 pub(crate) fn installed() -> Vec<&'static Tool> {
-    let is_here = |tool: &&Tool| match tool.name {
-        EPOLL => true,
-        URING => has_uring(),
-        name => in_path(name),
-    };
-    TOOLS.iter().filter(is_here).collect()
+    TOOLS.iter().filter(|tool| tool.is_here()).collect()
+}
+
+/// Returns the installed tools that speak HTTP/2 on one thread.
+pub(crate) fn of_http2() -> Vec<&'static Tool> {
+    let mut tools = installed();
+    tools.retain(|tool| [EPOLL, URING, H2LOAD].contains(&tool.name));
+    tools
+}
+
+impl Tool {
+    fn is_here(&self) -> bool {
+        match self.name {
+            EPOLL => true,
+            URING => has_uring(),
+            name => in_path(name),
+        }
+    }
 }
 
 /// Returns hakaru's engines allowed by the kernel, as typed.
@@ -153,13 +178,43 @@ fn hakaru(task: &Task<'_>, engine: &str) -> Vec<String> {
     let Task {
         url,
         connections,
+        streams,
         seconds,
     } = task;
     let mut command = vec![program().display().to_string()];
     command.extend(words(&format!(
         "load {url} --engine {engine} -c {connections} -d {seconds}s --json"
     )));
+    if let Some(streams) = streams {
+        command.extend(words(&format!("--http2 --streams {streams}")));
+    }
     command
+}
+
+fn h2load(task: &Task<'_>) -> Vec<String> {
+    let Task {
+        url,
+        connections,
+        streams,
+        seconds,
+    } = task;
+    let protocol = match streams {
+        Some(streams) => format!("-m{streams}"),
+        None => "--h1".to_owned(),
+    };
+    words(&format!(
+        "h2load -t1 -c{connections} -D{seconds} {protocol} {url}"
+    ))
+}
+
+/// Whoever runs for a time prints a count of requests, and no percentiles.
+fn read_h2load(text: &str) -> Option<Told> {
+    let done = before(text, " succeeded, 0 failed, 0 errored, 0 timeout")?;
+    Some(Told {
+        requests: done,
+        p50_ms: None,
+        p99_ms: None,
+    })
 }
 
 fn read_hakaru(text: &str) -> Option<Told> {
@@ -247,6 +302,11 @@ mod tests {
             "oha",
             "{\"statusCodeDistribution\": {\"200\": 7}, \"latencyPercentiles\": {\"p50\": 0.002, \"p99\": 0.003}}",
             (7.0, Some(2.0), Some(3.0)),
+        );
+        check(
+            H2LOAD,
+            "requests: 90 total, 91 started, 90 done, 90 succeeded, 0 failed, 0 errored, 0 timeout\nstatus codes: 90 2xx\n",
+            (90.0, None, None),
         );
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Carriers {
     groups: Vec<Group>,
     /// Carriers by number of opening; `None` where free.
     all: Vec<Option<Carrier>>,
+    /// Number of carriers.
+    open: usize,
     /// Carriers with bytes to write at the end of the turn.
     unwritten: Vec<usize>,
 }
@@ -46,6 +48,11 @@ impl Readers for Vec<Connection> {
 }
 
 impl Carriers {
+    /// Returns the number of connections, established or not.
+    pub(super) fn open(&self) -> usize {
+        self.open
+    }
+
     fn carrier(&self, index: Option<usize>) -> Option<&Carrier> {
         self.all.get(index?)?.as_ref()
     }
@@ -80,6 +87,7 @@ impl Carriers {
     /// Closes a connection.
     fn drop_carrier(&mut self, index: usize) {
         if let Some(carrier) = self.all.get_mut(index).and_then(Option::take) {
+            self.open -= 1;
             let current = &mut self.groups[carrier.group].current;
             *current = current.filter(|one| *one != index);
         }
@@ -146,6 +154,7 @@ impl Worker<'_> {
         let to = (&route.address, route.tls.as_ref());
         let carrier = Carrier::connect(to, &self.poller, (index, group), clock::now())?;
         self.carriers.all[index] = Some(carrier);
+        self.carriers.open += 1;
         self.carriers.groups[group].current = Some(index);
         Ok(())
     }

@@ -541,7 +541,12 @@ fn nothing_is_lost_when_servers_go() {
         })
     };
     let scenario = single(script.serve());
-    for plan in on_each_engine(&shared(20)) {
+    let many_connections = Plan {
+        streams: 1,
+        ..shared(40)
+    };
+    let plans = [shared(20), many_connections];
+    for plan in plans.iter().flat_map(on_each_engine) {
         let plan = Plan {
             duration: millis(1500),
             ..plan

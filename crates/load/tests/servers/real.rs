@@ -3,13 +3,14 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{load, millis, plan, read_request, serve};
+use crate::common::{load, load_until, millis, on_each_engine, plan, read_request, serve};
+use crate::tls::{file as tls_file, trusting};
 use load::Plan;
-use recording::Outcome;
+use recording::{Exchange, Outcome};
 use scenario::{Scenario, Single};
 
 /// Time limit of waiting for a server.
@@ -43,10 +44,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"time"
 )
 
 func main() {
+	http.HandleFunc("/protocol", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) })
 	http.HandleFunc("/ok", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") })
 	http.HandleFunc("/chunks", func(w http.ResponseWriter, r *http.Request) {
 		for i := 0; i < 3; i++ {
@@ -69,6 +72,10 @@ func main() {
 		panic(err)
 	}
 	fmt.Println(listener.Addr())
+	// With a certificate and a key over TLS, where HTTP/2 is on by itself.
+	if len(os.Args) > 2 {
+		panic(http.ServeTLS(listener, nil, os.Args[1], os.Args[2]))
+	}
 	panic(http.Serve(listener, nil))
 }
 "#;
@@ -170,7 +177,7 @@ fn nginx(per_connection: u32) -> Server {
     })
 }
 
-fn go() -> Server {
+fn go(arguments: &[PathBuf]) -> Server {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("main.go"), GO).expect("main.go");
     let built = Command::new("go")
@@ -180,6 +187,7 @@ fn go() -> Server {
         .expect("go runs; bin/test unpacks it");
     assert!(built.status.success(), "{built:?}");
     let mut child = Command::new(folder.path().join("server"))
+        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -284,7 +292,7 @@ fn puma_is_understood() {
 
 #[test]
 fn go_is_understood() {
-    let server = go();
+    let server = go(&[]);
     check_common(&server);
     check(&server, "GET", "/chunks", (Outcome::Ok, 200, Some(15)));
     check(&server, "POST", "/echo", (Outcome::Ok, 200, Some(4)));
@@ -295,6 +303,53 @@ fn go_is_understood() {
         (Outcome::Disconnected, 200, Some(5)),
     );
     check_slow(&server);
+}
+
+/// Go's server speaks HTTP/2 over TLS without being told.
+#[test]
+fn go_is_understood_over_http2() {
+    let server = go(&[tls_file("cert.pem"), tls_file("key.pem")]);
+    let check = |method: &str, path: &str, body: &[u8], expected: (Outcome, u16, u64)| {
+        let single = Single {
+            method: method.to_owned(),
+            body: body.to_vec(),
+            ..Single::get(&format!("https://{}{path}", server.address))
+        };
+        let scenario = Scenario::request(&single).expect("a request");
+        // However busy the machine is: until enough have ended.
+        let plan = Plan {
+            streams: 10,
+            trust: trusting(),
+            duration: millis(60_000),
+            ..plan(20)
+        };
+        let has_ended = |one: &&Exchange| one.outcome != Outcome::Unanswered;
+        for plan in on_each_engine(&plan) {
+            let (exchanges, _, result) = load_until(&plan, &scenario, |so_far| {
+                so_far.iter().filter(has_ended).count() > 40
+            });
+            for one in exchanges.iter().filter(has_ended) {
+                let came = (one.outcome, one.status, one.body_bytes);
+                let name = format!("{} {path}: {:?}", plan.engine, result.failures);
+                assert_eq!(came, expected, "{name}");
+            }
+        }
+    };
+    check("GET", "/ok", b"", (Outcome::Ok, 200, 5));
+    check(
+        "GET",
+        "/protocol",
+        b"",
+        (Outcome::Ok, 200, "HTTP/2.0".len() as u64),
+    );
+    check("HEAD", "/ok", b"", (Outcome::Ok, 200, 0));
+    check("GET", "/chunks", b"", (Outcome::Ok, 200, 15));
+    check("GET", "/empty", b"", (Outcome::Ok, 204, 0));
+    check("GET", "/error", b"", (Outcome::ServerError, 500, 0));
+    check("GET", "/cut", b"", (Outcome::Disconnected, 200, 5));
+    // Longer than the server's window.
+    let body = vec![b'x'; 300_000];
+    check("POST", "/echo", &body, (Outcome::Ok, 200, 300_000));
 }
 
 /// nginx closes each connection after five requests, which is not a failure.

@@ -16,7 +16,7 @@ use load::{Checked, Measured, Plan, Trust, Via, check_once, measure};
 use recording::Outcome;
 use scenario::Scenario;
 
-fn file(name: &str) -> PathBuf {
+pub fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/servers/tls")
         .join(name)
