@@ -6,9 +6,11 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use crate::error::TargetError;
 
-/// Host, port and path of an `http://` URL.
+/// Host, port and path of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
+    /// Whether the app speaks TLS there: the scheme is `https`.
+    pub tls: bool,
     /// Name or address; an IPv6 address without brackets.
     pub host: String,
     /// TCP port.
@@ -18,7 +20,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Reads `http://host[:port][/path]`.
+    /// Reads `http://host[:port][/path]`, or `https`.
     ///
     /// # Errors
     /// [`TargetError::Url`] for another scheme, a missing host, a user name, or a port that is no
@@ -28,8 +30,10 @@ impl Endpoint {
             url: url.to_owned(),
             why,
         };
-        let Some(rest) = url.strip_prefix("http://") else {
-            return Err(wrong("it does not begin with http://"));
+        let (tls, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
+            (Some(rest), _) => (false, rest),
+            (_, Some(rest)) => (true, rest),
+            _ => return Err(wrong("it does not begin with http:// or https://")),
         };
         let rest = rest.split('#').next().unwrap_or_default();
         let (authority, path) = match rest.find(['/', '?']) {
@@ -40,7 +44,7 @@ impl Endpoint {
             return Err(wrong("it holds a user name"));
         }
         let (host, port) =
-            split_port(authority).ok_or_else(|| wrong("its port is not a number"))?;
+            split_port(authority, tls).ok_or_else(|| wrong("its port is not a number"))?;
         if host.is_empty() || url.chars().any(|c| c.is_whitespace() || c.is_control()) {
             return Err(wrong("it has no usable host"));
         }
@@ -50,6 +54,7 @@ impl Endpoint {
             format!("/{path}")
         };
         Ok(Self {
+            tls,
             host: host.to_owned(),
             port,
             path,
@@ -76,23 +81,24 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.authority(), self.path)
+        let scheme = if self.tls { "https" } else { "http" };
+        write!(f, "{scheme}://{}{}", self.authority(), self.path)
     }
 }
 
-fn split_port(authority: &str) -> Option<(&str, u16)> {
-    const HTTP_PORT: u16 = 80;
+fn split_port(authority: &str, tls: bool) -> Option<(&str, u16)> {
+    let default = if tls { 443 } else { 80 };
     if let Some(rest) = authority.strip_prefix('[') {
         let (host, tail) = rest.split_once(']')?;
         return match tail.strip_prefix(':') {
             Some(port) => Some((host, port.parse().ok()?)),
-            None if tail.is_empty() => Some((host, HTTP_PORT)),
+            None if tail.is_empty() => Some((host, default)),
             None => None,
         };
     }
     match authority.split_once(':') {
         Some((host, port)) => Some((host, port.parse().ok()?)),
-        None => Some((authority, HTTP_PORT)),
+        None => Some((authority, default)),
     }
 }
 
@@ -105,6 +111,7 @@ mod tests {
     fn check(url: &str, expected: Option<(&str, u16, &str)>) {
         let got = Endpoint::parse(url).ok();
         let expected = expected.map(|(host, port, path)| Endpoint {
+            tls: url.starts_with("https"),
             host: host.into(),
             port,
             path: path.into(),
@@ -122,7 +129,9 @@ mod tests {
         check("http://example.org", Some(("example.org", 80, "/")));
         check("http://[::1]:3000/x", Some(("::1", 3000, "/x")));
         check("http://h?q", Some(("h", 80, "/?q")));
-        check("https://localhost", None);
+        check("https://localhost", Some(("localhost", 443, "/")));
+        check("https://[::1]:8443/x", Some(("::1", 8443, "/x")));
+        check("ftp://localhost", None);
         check("http://:80", None);
         check("http://u:p@h:80/", None);
         check("http://h:port/", None);
@@ -139,8 +148,8 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read_again(host in "[a-z]{1,9}", port: u16, path in "/[a-z0-9?=/]{0,9}") {
-            let endpoint = Endpoint { host, port, path };
+        fn what_is_written_is_read_again(tls: bool, host in "[a-z]{1,9}", port: u16, path in "/[a-z0-9?=/]{0,9}") {
+            let endpoint = Endpoint { tls, host, port, path };
             prop_assert_eq!(Endpoint::parse(&endpoint.to_string()).unwrap(), endpoint);
         }
     }

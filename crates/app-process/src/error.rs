@@ -237,13 +237,10 @@ fn as_usable(url: &str) -> String {
     const EXAMPLE: &str = "http://127.0.0.1:9292/";
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
-    let usable = format!("http://{rest}");
-    let note = match scheme {
-        "https" => " if it answers there without TLS too (only `hakaru load` speaks TLS)",
-        _ => "",
-    };
+    let scheme = if scheme == "https" { scheme } else { "http" };
+    let usable = format!("{scheme}://{rest}");
     match Endpoint::parse(&usable) {
-        Ok(_) => format!("{usable}{note}"),
+        Ok(_) => usable,
         Err(_) => EXAMPLE.to_owned(),
     }
 }

@@ -38,7 +38,7 @@ pub use address::Endpoint;
 pub use error::{Holder, Printed, Seen, TargetError};
 pub use failure::Cause;
 pub use log::telling_line;
-pub use ready::ReadyBy;
+pub use ready::{Ask, ReadyBy};
 pub use running::{Running, Stopped};
 pub use spec::{Agent, CommandLine, Spec};
 pub use start::{attach, run_before, start};

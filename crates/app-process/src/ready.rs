@@ -11,6 +11,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,10 @@ pub enum ReadyBy {
     /// The URL responded with the given HTTP status.
     Answer(u16),
 }
+
+/// Requests an `https` URL within a time limit, whatever its certificate; returns the status of a
+/// response. This crate speaks no TLS.
+pub type Ask = fn(&str, Duration) -> Option<u16>;
 
 /// How often everything is looked at again.
 pub(crate) const TICK: Duration = Duration::from_millis(20);
@@ -51,8 +56,11 @@ const OPEN_AFTER_READY_LIMIT: Duration = Duration::from_secs(3);
 /// Asks one URL until a response comes, never blocking longer than a connection attempt.
 pub(crate) struct Probe {
     url: Endpoint,
+    ask: Ask,
     addresses: Vec<SocketAddr>,
     pending: Option<Pending>,
+    /// The response to a request over TLS, under way on a thread.
+    asked: Option<Receiver<Option<u16>>>,
 }
 
 struct Pending {
@@ -78,14 +86,14 @@ struct Waiting<'a> {
 /// [`TargetError::Interrupted`], [`TargetError::NeverReady`], [`TargetError::Unresolved`].
 pub(crate) fn wait(
     tree: &Tree,
-    url: &Endpoint,
+    (url, ask): (&Endpoint, Ask),
     limit: Duration,
     command: &str,
     stop: &AtomicBool,
 ) -> Result<Option<ReadyBy>, TargetError> {
     let mut waiting = Waiting {
         tree,
-        probe: Probe::new(url)?,
+        probe: Probe::new(url, ask)?,
         begin: Instant::now(),
         open_since: None,
         ready_since: None,
@@ -164,15 +172,17 @@ impl Waiting<'_> {
 impl Probe {
     /// # Errors
     /// [`TargetError::Unresolved`] when the host has no address.
-    pub(crate) fn new(url: &Endpoint) -> Result<Self, TargetError> {
+    pub(crate) fn new(url: &Endpoint, ask: Ask) -> Result<Self, TargetError> {
         let addresses = url.resolve().map_err(|source| TargetError::Unresolved {
             url: url.clone(),
             source,
         })?;
         Ok(Self {
             url: url.clone(),
+            ask,
             addresses,
             pending: None,
+            asked: None,
         })
     }
 
@@ -187,6 +197,9 @@ impl Probe {
 
     /// Sends the request, or checks for a response; returns the HTTP status of a response.
     pub(crate) fn answer(&mut self) -> Option<u16> {
+        if self.url.tls {
+            return self.answer_over_tls();
+        }
         let pending = match self
             .pending
             .take()
@@ -201,6 +214,27 @@ impl Probe {
             Progress::Broken => {}
         }
         None
+    }
+
+    fn answer_over_tls(&mut self) -> Option<u16> {
+        let asked = match &self.asked {
+            Some(asked) => asked,
+            None => {
+                self.connect()?;
+                let (tell, asked) = channel();
+                let (url, ask) = (self.url.to_string(), self.ask);
+                // Nobody listens any more when the app ended in between.
+                thread::spawn(move || tell.send(ask(&url, ANSWER_LIMIT)));
+                self.asked.insert(asked)
+            }
+        };
+        match asked.try_recv() {
+            Err(TryRecvError::Empty) => None,
+            told => {
+                self.asked = None;
+                told.ok().flatten()
+            }
+        }
     }
 
     fn ask(&self) -> Option<Pending> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::address::Endpoint;
 use crate::error::TargetError;
+use crate::ready::Ask;
 
 /// Everything [`start`](crate::start) needs to know.
 #[derive(Clone, Debug)]
@@ -20,6 +21,9 @@ pub struct Spec {
     pub env: Vec<(String, String)>,
     /// URL of the app.
     pub url: Endpoint,
+    /// Requests a URL of https; by default nothing does, so that such an app is ready only when it
+    /// says so on `NOTIFY_SOCKET`.
+    pub ask: Ask,
     /// Time limit for becoming ready.
     pub ready_timeout: Duration,
     /// Time limit for stopping after the first signal; then the app is killed.
@@ -59,6 +63,7 @@ impl Spec {
             directory: PathBuf::from("."),
             env: Vec::new(),
             url,
+            ask: |_, _| None,
             ready_timeout: Duration::from_secs(60),
             stop_timeout: Duration::from_secs(5),
             agent: None,

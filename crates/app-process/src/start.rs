@@ -14,7 +14,7 @@ use crate::error::{Printed, TargetError};
 use crate::failure;
 use crate::log::Log;
 use crate::procfs;
-use crate::ready::{self, Probe, ReadyBy, TICK};
+use crate::ready::{self, Ask, Probe, ReadyBy, TICK};
 use crate::running::Running;
 use crate::spec::{CommandLine, Spec};
 use crate::tree::{Launch, Tree};
@@ -31,7 +31,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// # Errors
 /// Any [`TargetError`] but [`TargetError::BeforeFailed`] and [`TargetError::NotAnswering`].
 pub fn start(spec: &Spec, stop: &AtomicBool) -> Result<Running, TargetError> {
-    check_port_free(&spec.url)?;
+    check_port_free(spec)?;
     let log = Log::create(spec.log.as_deref()).map_err(|source| TargetError::Log {
         path: spec.log.clone().unwrap_or_default(),
         source,
@@ -47,7 +47,13 @@ pub fn start(spec: &Spec, stop: &AtomicBool) -> Result<Running, TargetError> {
         log,
     )?;
     let command = spec.command.to_string();
-    match ready::wait(&tree, &spec.url, spec.ready_timeout, &command, stop)? {
+    match ready::wait(
+        &tree,
+        (&spec.url, spec.ask),
+        spec.ready_timeout,
+        &command,
+        stop,
+    )? {
         Some(ready_by) => Ok(Running::started(
             spec.url.clone(),
             ready_by,
@@ -58,12 +64,17 @@ pub fn start(spec: &Spec, stop: &AtomicBool) -> Result<Running, TargetError> {
     }
 }
 
-/// Attaches to a running app: waits up to `limit` for a response from the URL.
+/// Attaches to a running app: waits up to `limit` for a response from the URL, where `ask` requests
+/// one of https.
 ///
 /// # Errors
 /// [`TargetError::NotAnswering`], [`TargetError::Unresolved`], [`TargetError::Interrupted`].
-pub fn attach(url: &Endpoint, limit: Duration, stop: &AtomicBool) -> Result<Running, TargetError> {
-    let mut probe = Probe::new(url)?;
+pub fn attach(
+    (url, ask): (&Endpoint, Ask),
+    limit: Duration,
+    stop: &AtomicBool,
+) -> Result<Running, TargetError> {
+    let mut probe = Probe::new(url, ask)?;
     let begin = Instant::now();
     loop {
         if let Some(status) = probe.answer() {
@@ -282,8 +293,8 @@ fn without_secret(name: &str, value: &str) -> String {
 
 /// Returns an error when the URL's port is taken: the app would die with a stack trace at best, and
 /// at worst another app would respond and be measured.
-fn check_port_free(url: &Endpoint) -> Result<(), TargetError> {
-    match Probe::new(url)?.open_address() {
+fn check_port_free(spec: &Spec) -> Result<(), TargetError> {
+    match Probe::new(&spec.url, spec.ask)?.open_address() {
         Some(address) => Err(TargetError::PortTaken {
             address,
             holder: if is_local(address) {

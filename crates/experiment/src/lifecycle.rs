@@ -151,6 +151,7 @@ pub(crate) fn start(subject: &Subject<'_>, context: &Context) -> Result<RunningA
         Some(spec) => {
             let mut spec = spec.clone();
             spec.log.clone_from(&subject.log);
+            spec.ask = ask;
             if let Some(folders) = subject.folders {
                 spec.agent = folders.agent();
                 spec.remove_when_killed.extend(folders.private());
@@ -158,12 +159,17 @@ pub(crate) fn start(subject: &Subject<'_>, context: &Context) -> Result<RunningA
             let _phase = context.observer.enter(Phase::Start(&spec.command));
             app_process::start(&spec, &context.stop)
         }
-        None => app_process::attach(&settings.endpoint, ATTACH_TIMEOUT, &context.stop),
+        None => app_process::attach((&settings.endpoint, ask), ATTACH_TIMEOUT, &context.stop),
     };
     let running = running.map_err(|error| subject.failure(error, "the app was starting"))?;
     guard::connections(&running, &settings.allowed)?;
     let start_s = (!running.is_attached()).then(|| begin.elapsed().as_secs_f64());
     Ok(RunningApp { running, start_s })
+}
+
+/// Requests a URL within `limit`; returns the status of a response.
+fn ask(url: &str, limit: Duration) -> Option<u16> {
+    load::probe(url, limit).ok()
 }
 
 /// What to load with.

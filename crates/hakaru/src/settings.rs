@@ -10,7 +10,7 @@ use std::time::Duration;
 use app_process::{CommandLine, Endpoint, Spec};
 use experiment::Settings;
 use guard::Allowed;
-use load::{Pace, Plan};
+use load::{Pace, Plan, Trust};
 use recording::{Nanos, Typed};
 use scenario::{CapturePoints, ScoreRule, ScoreSpec};
 
@@ -69,7 +69,10 @@ pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failur
             (line, limit.unwrap_or(BEFORE_TIMEOUT_DEFAULT))
         });
     Ok(Settings {
-        plan: plan(args, &config)?,
+        plan: Plan {
+            trust: trust(args, &config, &folder),
+            ..plan(args, &config)?
+        },
         scenario: scenario_spec(&args.app.flows, &config, &folder, &url)?,
         project: folder,
         part_of: "",
@@ -188,6 +191,21 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
         streams: u32::from(args.http2),
         ..default
     })
+}
+
+/// Whom to trust over TLS: a flag replaces both keys of the file.
+fn trust(args: &RunArgs, config: &Config, folder: &Path) -> Trust {
+    let of_file = || config.target.ca.as_ref().map(|file| folder.join(file));
+    match (&args.ca, args.insecure) {
+        (None, false) => Trust {
+            authorities: of_file(),
+            insecure: config.target.insecure,
+        },
+        (file, insecure) => Trust {
+            authorities: file.clone(),
+            insecure,
+        },
+    }
 }
 
 /// Increase of a closed load, when the file has one.

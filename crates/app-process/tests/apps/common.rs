@@ -38,6 +38,7 @@ impl App {
         }
         let port = free_port();
         let url = Endpoint {
+            tls: false,
             host: "127.0.0.1".into(),
             port,
             path: "/".into(),

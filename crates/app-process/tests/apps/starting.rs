@@ -270,7 +270,8 @@ fn a_missing_folder_and_an_empty_command_are_named() {
 fn an_app_of_somebody_else_is_taken_as_it_is() {
     let app = App::ruby(SERVER);
     let running = app.start().unwrap();
-    let mut attached = app_process::attach(&app.spec.url, LONG, &AtomicBool::new(false)).unwrap();
+    let mut attached =
+        app_process::attach((&app.spec.url, app.spec.ask), LONG, &AtomicBool::new(false)).unwrap();
     assert!(attached.is_attached());
     assert_eq!(attached.pids(), running.pids());
     attached.stop();
@@ -281,12 +282,13 @@ fn an_app_of_somebody_else_is_taken_as_it_is() {
 #[test]
 fn an_app_that_should_run_and_does_not_is_named() {
     let url = Endpoint {
+        tls: false,
         host: "127.0.0.1".into(),
         port: free_port(),
         path: "/".into(),
     };
     let text = error_text(app_process::attach(
-        &url,
+        (&url, |_, _| None),
         Duration::from_millis(100),
         &AtomicBool::new(false),
     ));

@@ -143,7 +143,8 @@ fn the_app_outlives_the_thread_that_started_it() {
     let running = std::thread::spawn(move || starter.start().unwrap())
         .join()
         .unwrap();
-    let again = app_process::attach(&app.spec.url, crate::common::LONG, &AtomicBool::new(false));
+    let url = (&app.spec.url, app.spec.ask);
+    let again = app_process::attach(url, crate::common::LONG, &AtomicBool::new(false));
     assert!(again.is_ok());
     assert_eq!(running.exited(), None);
 }

@@ -54,9 +54,18 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 
-    /// Speak HTTP/2, with prior knowledge
+    /// Speak HTTP/2: over https by ALPN, over http with prior knowledge
     #[arg(long)]
     pub(crate) http2: bool,
+
+    /// Trust the certificate authorities in this file instead of the system's, where the URL is
+    /// https
+    #[arg(long, value_name = "FILE.pem")]
+    pub(crate) ca: Option<PathBuf>,
+
+    /// Trust any certificate
+    #[arg(long, conflicts_with = "ca")]
+    pub(crate) insecure: bool,
 
     /// Use an app that is already running; no view from inside in that case
     #[arg(long, conflicts_with = "command")]

@@ -39,6 +39,8 @@ pub(crate) struct Target {
     pub(crate) command: Option<String>,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) url: Option<String>,
+    pub(crate) ca: Option<PathBuf>,
+    pub(crate) insecure: bool,
     #[serde(deserialize_with = "typed::texts")]
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) before: Option<String>,
