@@ -10,6 +10,7 @@ use crate::error::Fault;
 use crate::pattern::{Path, Pattern};
 use crate::template::{Expr, Template, print_quoted_template, quoted};
 use crate::vocabulary::{WordKind, refusal};
+use crate::xpath::XPath;
 
 /// A step from one value to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,7 @@ pub(crate) enum Filter {
     Regex(Pattern),
     Replace(Template, Template),
     ReplaceRegex(Pattern, Template),
+    XPath(XPath),
 }
 
 /// Filters without an argument.
@@ -138,6 +140,7 @@ impl Filter {
                 cursor.spaces();
                 Filter::ReplaceRegex(pattern, quoted(cursor)?)
             }
+            "xpath" => Filter::XPath(XPath::parse(cursor)?),
             _ => {
                 cursor.back_to(start);
                 return Ok(None);
@@ -159,6 +162,7 @@ impl Filter {
                 exprs.extend(to.exprs());
                 exprs
             }
+            Filter::XPath(path) => path.exprs(),
         }
     }
 }
@@ -190,6 +194,7 @@ impl fmt::Display for Filter {
             Filter::ReplaceRegex(pattern, to) => {
                 write!(f, "replaceRegex {pattern} {}", text(to))
             }
+            Filter::XPath(path) => write!(f, "xpath {path}"),
         }
     }
 }

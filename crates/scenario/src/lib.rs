@@ -25,6 +25,7 @@
 
 mod answer;
 mod ast;
+mod aws;
 mod base;
 mod body;
 mod cache;
@@ -66,6 +67,7 @@ mod think;
 mod value;
 mod variables;
 mod vocabulary;
+mod xpath;
 
 pub use answer::{Answer, HTTP2, HeaderSpan};
 pub use ast::{FlowText, Place};

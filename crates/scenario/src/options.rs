@@ -36,7 +36,8 @@ const SWITCHES: [&str; 13] = [
     "very-verbose",
 ];
 /// Options whose value is a text.
-const TEXTS: [&str; 7] = [
+const TEXTS: [&str; 8] = [
+    "aws-sigv4",
     "cacert",
     "cert",
     "connect-to",
@@ -275,7 +276,7 @@ impl OptionLine {
         matches!(
             self.setting,
             Setting::Header(_)
-                | Setting::Text("user", _)
+                | Setting::Text("user" | "aws-sigv4", _)
                 | Setting::Switch("compressed" | "digest", _)
         )
     }

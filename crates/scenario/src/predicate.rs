@@ -149,6 +149,7 @@ impl Predicate {
         variables: &mut Variables,
     ) -> Result<(), String> {
         let passed = match (&self.test, value) {
+            (Test::Exists, Some(Value::Nodes(0))) => Some(false),
             (Test::Exists, value) => Some(value.is_some()),
             // Nothing is not what is demanded, so the opposite holds.
             (_, None) if self.negated => return Ok(()),

@@ -17,6 +17,7 @@ use crate::template::{Expr, Piece, Template, print_quoted_template, quoted};
 use crate::value::Value;
 use crate::variables::Variables;
 use crate::vocabulary::{WordKind, refusal};
+use crate::xpath::XPath;
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +37,7 @@ pub(crate) enum Query {
     Url,
     Variable(Template),
     Version,
+    XPath(XPath),
 }
 
 /// Queries without an argument, by name.
@@ -59,7 +61,7 @@ impl Query {
         if let Some((_, query)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
             return Ok(query.clone());
         }
-        if ["cookie", "header", "jsonpath", "regex", "variable"].contains(&name) {
+        if ["cookie", "header", "jsonpath", "regex", "variable", "xpath"].contains(&name) {
             cursor.space_between()?;
         }
         match name {
@@ -73,6 +75,7 @@ impl Query {
             "jsonpath" => Ok(Query::JsonPath(Path::parse(cursor)?)),
             "regex" => Ok(Query::Regex(Pattern::parse(cursor)?)),
             "variable" => Ok(Query::Variable(quoted(cursor)?)),
+            "xpath" => Ok(Query::XPath(XPath::parse(cursor)?)),
             _ => Err(Fault::new(
                 start,
                 refusal(WordKind::Query, name)
@@ -96,6 +99,7 @@ impl Query {
                 | Query::RawBytes
                 | Query::Regex(_)
                 | Query::Sha256
+                | Query::XPath(_)
         )
     }
 
@@ -107,6 +111,7 @@ impl Query {
             }
             Query::JsonPath(path) => path.exprs(),
             Query::Regex(pattern) => pattern.exprs(),
+            Query::XPath(path) => path.exprs(),
             _ => Vec::new(),
         }
     }
@@ -137,6 +142,7 @@ impl Query {
                 variables.get(&name).cloned()
             }
             Query::Version => Some(Value::Text(answer.version())),
+            Query::XPath(path) => Some(path.find(seen.markup()?, variables)?),
         };
         Ok(found)
     }
@@ -223,6 +229,7 @@ impl fmt::Display for Query {
             Query::JsonPath(path) => write!(f, "jsonpath {path}"),
             Query::Regex(pattern) => write!(f, "regex {pattern}"),
             Query::Variable(name) => write!(f, "variable {}", print_quoted_template(name)),
+            Query::XPath(path) => write!(f, "xpath {path}"),
             plain => {
                 let row = PLAIN.iter().find(|(_, query)| query == plain);
                 f.write_str(row.map_or("", |(name, _)| name))

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::ast::{KeyValue, Part};
+use crate::aws::{Scope, Unsigned};
 use crate::base::BaseUrl;
 use crate::body::Body;
 use crate::encode::{base64, push_url_component, push_url_text};
@@ -57,11 +58,47 @@ pub(crate) fn render(
     if let Some(body) = &body {
         content_headers(step, body, &mut head);
     }
+    sign(step, base, body.as_deref(), variables, &mut head)?;
     Ok(Fixed {
         head,
         body: body.unwrap_or_default(),
         line,
     })
+}
+
+/// Adds the signature that the option `aws-sigv4` asks for, of all that stands in the head.
+fn sign(
+    step: &Step,
+    base: &BaseUrl,
+    body: Option<&[u8]>,
+    variables: &mut Variables,
+    head: &mut Vec<u8>,
+) -> Result<(), String> {
+    let Some(scope) = step.entry.options.text("aws-sigv4") else {
+        return Ok(());
+    };
+    if has_header(step, "authorization") {
+        return Ok(());
+    }
+    let scope = Scope::parse(&scope.render(variables)?, &base.host)?;
+    let user = credentials(step, variables)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(head).into_owned();
+    let mut lines = text.lines();
+    let mut first = lines.next().unwrap_or_default().split(' ');
+    let header = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        Some((name.to_owned(), value.to_owned()))
+    };
+    let unsigned = Unsigned {
+        method: first.next().unwrap_or_default(),
+        target: first.next().unwrap_or_default(),
+        headers: lines.filter_map(header).collect(),
+        body: body.unwrap_or_default(),
+    };
+    for (name, value) in scope.sign(unsigned, &user) {
+        push_header(head, &name, &value)?;
+    }
+    Ok(())
 }
 
 /// Path and query.
@@ -150,6 +187,7 @@ fn headers(
             pair.value.render(variables)?
         )),
         None if given("authorization") || digest_user(step, variables)?.is_some() => None,
+        None if step.entry.options.text("aws-sigv4").is_some() => None,
         None => credentials(step, variables)?,
     };
     if let Some(pair) = pair {

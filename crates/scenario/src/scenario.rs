@@ -296,7 +296,11 @@ impl Scenario {
             place: format!("{file}:{}", entry.place.line),
             think: None,
         };
-        if step.url.template().exprs().next().is_none() && entry.request_exprs().is_empty() {
+        // A signature holds the time.
+        let is_signed = entry.options.text("aws-sigv4").is_some();
+        let has_exprs =
+            step.url.template().exprs().next().is_some() || !entry.request_exprs().is_empty();
+        if !is_signed && !has_exprs {
             step.fixed = Some(render(&step, &self.base, None, &mut Variables::default())?);
         }
         Ok(step)

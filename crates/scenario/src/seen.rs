@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::io::Read;
 
+use ::xpath::Document;
 use encoding_rs::Encoding;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
@@ -13,6 +14,9 @@ use crate::follow::Trail;
 /// Largest body after decompression; a few bytes can stand for gigabytes.
 const DECODED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// Media type of what is read as HTML.
+const HTML: &str = "text/html";
+
 /// A response under evaluation.
 pub(crate) struct Seen<'a> {
     pub(crate) answer: &'a Answer<'a>,
@@ -21,6 +25,7 @@ pub(crate) struct Seen<'a> {
     /// The text of a body in another charset than UTF-8; `None` for UTF-8.
     text: OnceCell<Result<Option<String>, String>>,
     json: OnceCell<Result<serde_json::Value, String>>,
+    markup: OnceCell<Result<Document, String>>,
 }
 
 impl<'a> Seen<'a> {
@@ -31,6 +36,7 @@ impl<'a> Seen<'a> {
             bytes: OnceCell::new(),
             text: OnceCell::new(),
             json: OnceCell::new(),
+            markup: OnceCell::new(),
         }
     }
 
@@ -62,6 +68,23 @@ impl<'a> Seen<'a> {
                 let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
                 format!("the body is not JSON: {error}; it begins with {shown:?}")
             })
+        });
+        parsed.as_ref().map_err(Clone::clone)
+    }
+
+    /// The body as HTML where its `Content-Type` says so, else as XML.
+    pub(crate) fn markup(&self) -> Result<&Document, String> {
+        let parsed = self.markup.get_or_init(|| {
+            let mut types = self.answer.values("content-type");
+            let is_html = types.any(|value| {
+                let start = value.trim_ascii_start().get(..HTML.len());
+                start.is_some_and(|start| start.eq_ignore_ascii_case(HTML.as_bytes()))
+            });
+            let (name, document) = match is_html {
+                true => ("HTML", Document::html(self.text()?)),
+                false => ("XML", Document::xml(self.text()?)),
+            };
+            document.map_err(|why| format!("the body is not {name}: {why}"))
         });
         parsed.as_ref().map_err(Clone::clone)
     }

@@ -27,6 +27,8 @@ pub enum Value {
     Object(Vec<(String, Value)>),
     /// What is there and has no value, such as the attribute `Secure` of a cookie.
     Unit,
+    /// So many nodes of HTML or XML.
+    Nodes(usize),
 }
 
 impl Value {
@@ -83,6 +85,7 @@ impl Value {
             Value::List(_) => "list",
             Value::Object(_) => "object",
             Value::Unit => "a mark without a value",
+            Value::Nodes(_) => "nodes",
         }
     }
 
@@ -104,6 +107,7 @@ impl Value {
             Value::Bytes(bytes) => Some(bytes.len()),
             Value::List(items) => Some(items.len()),
             Value::Object(members) => Some(members.len()),
+            Value::Nodes(count) => Some(*count),
             _ => None,
         }
     }
@@ -158,6 +162,7 @@ impl Value {
                 .map(|(name, value)| (name.clone(), value.to_json()))
                 .collect(),
             Value::Unit => serde_json::Value::Bool(true),
+            Value::Nodes(count) => (*count).into(),
         }
     }
 
@@ -177,7 +182,7 @@ impl Value {
     /// unprintable kind.
     pub(crate) fn rendered(&self) -> Result<String, String> {
         match self {
-            Value::List(_) | Value::Object(_) | Value::Bytes(_) | Value::Unit => {
+            Value::List(_) | Value::Object(_) | Value::Bytes(_) | Value::Unit | Value::Nodes(_) => {
                 Err(format!("{} cannot be put into a text", self.kind()))
             }
             other => Ok(other.to_string()),
@@ -218,6 +223,7 @@ impl fmt::Display for Value {
             Value::Date(date) => date.fmt(f),
             Value::List(_) | Value::Object(_) => write!(f, "{}", self.to_json()),
             Value::Unit => f.write_str("a mark without a value"),
+            Value::Nodes(count) => write!(f, "{count} nodes"),
         }
     }
 }

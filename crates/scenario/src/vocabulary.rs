@@ -76,6 +76,7 @@ const RUN: &[(WordKind, &[&str])] = &[
     (
         WordKind::Option,
         &[
+            "aws-sigv4",
             "cacert",
             "cert",
             "compressed",
@@ -142,6 +143,7 @@ const RUN: &[(WordKind, &[&str])] = &[
             "url",
             "variable",
             "version",
+            "xpath",
         ],
     ),
     (
@@ -179,6 +181,7 @@ const RUN: &[(WordKind, &[&str])] = &[
             "urlQueryParam",
             "utf8Decode",
             "utf8Encode",
+            "xpath",
         ],
     ),
     (
@@ -229,7 +232,6 @@ const NO_PROXIES: &str = "requests go straight to the server; --connect-to names
 const NO_SUCH_LOGIN: &str = "use [BasicAuth], or a header";
 
 const REFUSED: &[(WordKind, &str, &str)] = &[
-    (WordKind::Option, "aws-sigv4", NO_SUCH_LOGIN),
     (WordKind::Option, "connect-timeout", FOR_ALL),
     (WordKind::Option, "http1.0", NOT_SPOKEN),
     (WordKind::Option, "http3", NOT_SPOKEN),
@@ -266,8 +268,6 @@ const REFUSED: &[(WordKind, &str, &str)] = &[
         "ip",
         "a load goes to one address, which the command names",
     ),
-    (WordKind::Query, "xpath", "use `regex` on HTML and XML"),
-    (WordKind::Filter, "xpath", "use `regex` on HTML and XML"),
     (
         WordKind::Function,
         "getEnv",

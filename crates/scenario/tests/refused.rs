@@ -70,14 +70,14 @@ fn grammar_that_is_not_run_is_refused() {
     check("GET /a\nHTTP/3 200\n", "2:1", "HTTP/1.1");
     check("GET /a\nHTTP 20\n", "2:6", "status");
     check(
-        "GET /a\nHTTP 200\n[Asserts]\nxpath \"//a\" exists\n",
+        "GET /a\nHTTP 200\n[Asserts]\nip == \"127.0.0.1\"\n",
         "4:1",
-        "`xpath` is not run",
+        "`ip` is not run",
     );
     check(
-        "GET /a\nHTTP 200\n[Asserts]\nbody xpath \"//a\" exists\n",
-        "4:6",
-        "`xpath` is not run",
+        "GET /a\nHTTP 200\n[Asserts]\nbody xpath \"//a[\" exists\n",
+        "4:12",
+        "not an XPath",
     );
     check("GET /a\nHTTP 200\n[Asserts]\nstatus\n", "4:7", "a space");
     check(

@@ -60,7 +60,7 @@ const ARROWS: &[(&str, &str)] = &[
     ),
     ("ring", ""),
     ("routes", ""),
-    ("scenario", "figures"),
+    ("scenario", "figures xpath"),
     ("schema", ""),
     (
         "schema-commands",
@@ -79,13 +79,14 @@ const ARROWS: &[(&str, &str)] = &[
     ("store", "recording"),
     ("whatif", "breakdown recording stats"),
     ("words", ""),
+    ("xpath", ""),
 ];
 
 /// Crate of the program, which may use every crate; no crate may use the program or the benchmarks.
 const PROGRAM: &str = "hakaru";
 
 /// Crates with purity as an invariant.
-const PURE: [&str; 15] = [
+const PURE: [&str; 16] = [
     "breakdown",
     "comparison",
     "database",
@@ -101,6 +102,7 @@ const PURE: [&str; 15] = [
     "stats",
     "whatif",
     "words",
+    "xpath",
 ];
 
 /// Modules never named by a pure crate outside of tests.

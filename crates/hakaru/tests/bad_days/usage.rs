@@ -64,8 +64,8 @@ fn check_flow(flow: &str, parts: &[&str]) {
 fn a_flow_that_cannot_be_read_is_shown_with_file_line_column_and_caret() {
     check_flow("GET /\nHTTP 2OO\n", &["shop.hurl:2:6", "HTTP 2OO", "^"]);
     check_flow(
-        "GET /\nHTTP 200\n[Asserts]\nxpath \"//a\" exists\n",
-        &["shop.hurl:4:1", "xpath", "^"],
+        "GET /\nHTTP 200\n[Asserts]\ncertificate \"Subject\" exists\n",
+        &["shop.hurl:4:1", "certificate", "^"],
     );
     check_flow(
         "GET /\nHTTP 200\n[Assert]\nstatus == 200\n",

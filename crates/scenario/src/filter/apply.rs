@@ -1,5 +1,7 @@
 //! What the filters do.
 
+use ::xpath::Document;
+
 use super::{Filter, Plain, Textual};
 use crate::date::Date;
 use crate::encode;
@@ -46,6 +48,12 @@ impl Filter {
                 let to = to.render(variables)?;
                 let text = pattern.replace(&self.text(value)?, &to, variables)?;
                 Ok(Some(Value::Text(text)))
+            }
+            Filter::XPath(path) => {
+                // A text alone does not say what it is; HTML takes XML too.
+                let document = Document::html(&self.text(value)?);
+                let document = document.map_err(|why| format!("filter `{self}`: {why}"))?;
+                path.find(&document, variables).map(Some)
             }
         }
     }
@@ -152,6 +160,7 @@ impl Filter {
         match value {
             Value::List(items) => Ok(items.len()),
             Value::Bytes(bytes) => Ok(bytes.len()),
+            Value::Nodes(count) => Ok(*count),
             other => Err(self.cannot(other.kind())),
         }
     }

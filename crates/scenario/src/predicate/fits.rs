@@ -74,14 +74,17 @@ impl Kind {
             Kind::Uuid => return text_is(value, is_uuid),
             Kind::Boolean => matches!(value, Value::Bool(_)),
             Kind::Collection => {
-                matches!(value, Value::List(_) | Value::Object(_) | Value::Bytes(_))
+                matches!(
+                    value,
+                    Value::List(_) | Value::Object(_) | Value::Bytes(_) | Value::Nodes(_)
+                )
             }
             Kind::Date => matches!(value, Value::Date(_)),
             Kind::Float => matches!(value, Value::Float(_)) && !value.is_integer(),
             Kind::Integer => value.is_integer(),
             Kind::List => matches!(value, Value::List(_) | Value::Bytes(_)),
             Kind::Number => matches!(value, Value::Integer(_) | Value::Float(_)),
-            Kind::Object => matches!(value, Value::Object(_)),
+            Kind::Object => matches!(value, Value::Object(_) | Value::Nodes(_)),
             Kind::Text => matches!(value, Value::Text(_)),
         };
         Some(is)
