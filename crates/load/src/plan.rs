@@ -1,7 +1,7 @@
 //! How hard to load, and for how long.
 
 use recording::{Nanos, Timestamp};
-use scenario::{Link, Part, Scenario};
+use scenario::{Part, Scenario};
 
 use crate::LoadError;
 use crate::level::LevelUp;
@@ -184,27 +184,17 @@ impl Plan {
     /// Refuses options of a flow obeyed by `hakaru check` alone.
     fn check_links(&self, scenario: &Scenario) -> Result<(), LoadError> {
         let is_http2 = self.streams > 0;
-        let wrong = scenario.links().iter().find_map(|link| {
-            let plain = Link {
-                http2: None,
-                ..link.clone()
-            };
-            match link.http2 {
-                _ if link.bytes_per_second.is_some() => {
-                    Some("limit-rate slows a single pass (hakaru check), not a load; leave it out")
-                }
-                Some(true) if !is_http2 => {
-                    Some("an entry asks for HTTP/2; a load speaks one version: add --http2")
-                }
-                Some(false) if is_http2 => {
-                    Some("an entry asks for HTTP/1.1; a load speaks one version: leave --http2 out")
-                }
-                _ if is_http2 && plain != Link::default() => Some(
-                    "options of an entry's connection (insecure, cacert, cert, connect-to, resolve) \
-                     do not go with HTTP/2, where users share connections; use the command's flags",
-                ),
-                _ => None,
+        let wrong = scenario.links().iter().find_map(|link| match link.http2 {
+            _ if link.bytes_per_second.is_some() => {
+                Some("limit-rate slows a single pass (hakaru check), not a load; leave it out")
             }
+            Some(true) if !is_http2 => {
+                Some("an entry asks for HTTP/2; a load speaks one version: add --http2")
+            }
+            Some(false) if is_http2 => {
+                Some("an entry asks for HTTP/1.1; a load speaks one version: leave --http2 out")
+            }
+            _ => None,
         });
         wrong.map_or(Ok(()), |what| Err(LoadError::Plan(what.to_owned())))
     }

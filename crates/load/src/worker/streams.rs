@@ -1,6 +1,6 @@
 //! Requests over HTTP/2: users share connections, and each request has a stream.
 //!
-//! The users of one group wait in a queue for its connection, and there for a free stream. A
+//! There are as many groups on each way to the server. The users of one group wait in a queue for its connection, and there for a free stream. A
 //! connection that the server says goodbye on carries the responses that it still owes, while a new
 //! one is made for the requests that it has not taken.
 
@@ -95,8 +95,16 @@ impl Carriers {
 }
 
 impl Worker<'_> {
+    /// Number of connections on one way to the server.
+    fn groups_each(&self) -> usize {
+        let streams = self.task.plan.streams.max(1);
+        self.task.connections_max.div_ceil(streams).max(1) as usize
+    }
+
+    /// Returns the group of a user on the way of the user's current request.
     fn group_of(&self, user: usize) -> usize {
-        user / self.task.plan.streams.max(1) as usize
+        let of_way = usize::from(self.connections[user].link) * self.groups_each();
+        of_way + user / self.task.plan.streams.max(1) as usize
     }
 
     /// Whether users share connections.
@@ -150,7 +158,8 @@ impl Worker<'_> {
 
     fn open_carrier(&mut self, group: usize) -> io::Result<()> {
         let index = self.carriers.free_index();
-        let route = self.task.routes.of_link(0);
+        let link = u16::try_from(group / self.groups_each()).unwrap_or_default();
+        let route = self.task.routes.of_link(link);
         let to = (&route.address, route.tls.as_ref());
         let carrier = Carrier::connect(to, &self.poller, (index, group), clock::now())?;
         self.carriers.all[index] = Some(carrier);

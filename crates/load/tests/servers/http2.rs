@@ -668,3 +668,24 @@ fn flows_go_over_streams() {
         check_with("a flow", &plan, &scenario, Fine, "");
     }
 }
+
+/// Entries with options of their connection have connections of their own, shared as well.
+#[test]
+fn entries_go_their_own_ways() {
+    let other = Script::new(|id| head(id, field(":status", "201"))).serve();
+    let address = Script::new(|id| head(id, OK)).serve();
+    let text = format!(
+        "GET /a\nHTTP 200\n\nGET /b\n[Options]\nconnect-to: ::{other}\nHTTP 201\n\nGET /c\nHTTP 200\n"
+    );
+    let scenario = flow(address, &text, ScoreSpec::default());
+    for plan in on_each_engine(&shared(4)) {
+        let plan = Plan {
+            duration: millis(60_000),
+            ..plan
+        };
+        let (exchanges, _, result) = load_until(&plan, &scenario, |so_far| so_far.len() > 100);
+        assert_eq!(result.failures, [], "{}", plan.engine);
+        let count = |status| exchanges.iter().filter(|one| one.status == status).count();
+        assert!(count(201) > 20 && count(200) > 40, "{}", plan.engine);
+    }
+}

@@ -261,11 +261,6 @@ fn what_a_load_cannot_obey_is_refused_before_it_begins() {
         (plan(1), "limit-rate: 1000", "limit-rate"),
         (plan(1), "http2: true", "--http2"),
         (http2.clone(), "http2: false", "--http2"),
-        (
-            http2.clone(),
-            "connect-to: ::127.0.0.1:1",
-            "share connections",
-        ),
     ] {
         let text = format!("GET /a\n[Options]\n{options}\nHTTP 200\n");
         let error = plan.check(&flow(&url, &text, &[])).expect_err(options);

@@ -379,7 +379,7 @@ fn nginx_loses_nothing_over_http2() {
         while answered < wanted {
             let (exchanges, _, result) = load(&plan, &scenario);
             assert_eq!(result.failures, []);
-            let right = |one: &&recording::Exchange| {
+            let right = |one: &&Exchange| {
                 (one.outcome, one.status, one.body_bytes) == (Outcome::Ok, 200, 5)
             };
             let count = exchanges.iter().filter(right).count();
