@@ -1,7 +1,7 @@
 //! HTML, read as libxml2 does: a document has `html` and `body` even where they are not written, a
 //! table has no `tbody` that is not written, and no error ends the reading.
 
-use crate::rules::{holds_text, is_empty, is_ended_by, is_of_head, strength};
+use crate::rules::{holds_text, is_boolean, is_empty, is_ended_by, is_of_head, strength};
 use crate::scan::{Scan, character, is_space};
 use crate::tree::{Attribute, Builder, Document, Element, Kind, Name};
 
@@ -86,6 +86,9 @@ impl Reader<'_> {
             return self
                 .tree
                 .instruction(target, data.trim_start_matches(is_space));
+        }
+        if self.scan.at_ignoring_case("<!doctype") && self.tree.is_new() {
+            self.tree.begin();
         }
         self.scan.take_until(">");
     }
@@ -258,11 +261,14 @@ impl Reader<'_> {
             }
             let name = self.name();
             self.scan.skip_space();
-            let mut value = String::new();
-            if self.scan.take("=") {
-                self.scan.skip_space();
-                value = self.value();
-            }
+            let value = match self.scan.take("=") {
+                true => {
+                    self.scan.skip_space();
+                    self.value()
+                }
+                false if is_boolean(&name) => name.clone(),
+                false => String::new(),
+            };
             if all.iter().all(|known| known.name.local != name) {
                 all.push(Attribute {
                     name: Name::local(&name),

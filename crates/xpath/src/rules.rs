@@ -210,6 +210,17 @@ const ENDED_BY: [(&[&str], &[&str]); 30] = [
     (&["ul"], &["address", "form", "menu", "ol", "pre"]),
 ];
 
+/// Attributes whose name alone means that name as value.
+const BOOLEAN: [&str; 13] = [
+    "checked", "compact", "declare", "defer", "disabled", "ismap", "multiple", "nohref",
+    "noresize", "noshade", "nowrap", "readonly", "selected",
+];
+
+/// Returns whether an attribute needs no value.
+pub(crate) fn is_boolean(attribute: &str) -> bool {
+    BOOLEAN.contains(&attribute)
+}
+
 /// Returns whether an element has no content.
 pub(crate) fn is_empty(name: &str) -> bool {
     EMPTY.contains(&name)

@@ -92,6 +92,10 @@ pub(crate) struct Builder {
     document: Document,
     /// The open elements.
     open: Vec<usize>,
+    /// The last text that stays a node of its own.
+    section: Option<usize>,
+    /// Whether something stands before the first element.
+    has_beginning: bool,
 }
 
 impl Builder {
@@ -109,6 +113,8 @@ impl Builder {
         Builder {
             document,
             open: Vec::new(),
+            section: None,
+            has_beginning: false,
         }
     }
 
@@ -117,8 +123,18 @@ impl Builder {
         depth.checked_sub(1).map_or(0, |last| self.open[last])
     }
 
+    /// A declaration of the document's type stands before the first element.
+    pub(crate) fn begin(&mut self) {
+        self.has_beginning = true;
+    }
+
     fn add(&mut self, kind: Kind) -> usize {
-        let (parent, number) = (self.parent(), self.document.nodes.len());
+        self.has_beginning |= self.document.nodes.len() == 1 && !matches!(kind, Kind::Element(_));
+        self.add_to(self.parent(), kind)
+    }
+
+    fn add_to(&mut self, parent: usize, kind: Kind) -> usize {
+        let number = self.document.nodes.len();
         self.document.nodes.push(Node {
             kind,
             parent,
@@ -128,9 +144,13 @@ impl Builder {
         number
     }
 
-    /// Opens an element.
+    /// Opens an element. A second outermost one belongs to the first, where nothing else is there.
     pub(crate) fn open(&mut self, element: Element) {
-        let number = self.add(Kind::Element(element));
+        let kind = Kind::Element(element);
+        let number = match self.document.nodes[0].children.as_slice() {
+            [first] if self.open.is_empty() && !self.has_beginning => self.add_to(*first, kind),
+            _ => self.add(kind),
+        };
         self.open.push(number);
     }
 
@@ -139,12 +159,13 @@ impl Builder {
         self.open.pop();
     }
 
-    /// Adds text, to that before it if there is some.
+    /// Adds text, to that before it if there is some; none has a place outside of the elements.
     pub(crate) fn text(&mut self, text: &str) {
-        if text.is_empty() {
+        if text.is_empty() || self.open.is_empty() {
             return;
         }
         let last = self.document.nodes[self.parent()].children.last().copied();
+        let last = last.filter(|last| self.section != Some(*last));
         match last.map(|last| &mut self.document.nodes[last].kind) {
             Some(Kind::Text(before)) => before.push_str(text),
             _ => {
@@ -155,7 +176,7 @@ impl Builder {
 
     /// Adds text as a node of its own.
     pub(crate) fn section(&mut self, text: &str) {
-        self.add(Kind::Text(text.to_owned()));
+        self.section = Some(self.add(Kind::Text(text.to_owned())));
     }
 
     pub(crate) fn comment(&mut self, text: &str) {
@@ -190,6 +211,11 @@ impl Builder {
     pub(crate) fn open_names(&self) -> impl DoubleEndedIterator<Item = &str> {
         let names = self.open.iter().filter_map(|number| self.name_of(*number));
         names.map(|name| name.local.as_str())
+    }
+
+    /// Returns whether there is no node yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.document.nodes.len() == 1
     }
 
     /// Returns the number of open elements.

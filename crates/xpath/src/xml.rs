@@ -204,9 +204,7 @@ impl Reader<'_> {
                 return all;
             };
             let value = decode(self.scan.take_until(quote));
-            if all.iter().all(|(known, _)| *known != name) {
-                all.push((name, value));
-            }
+            all.push((name, value));
         }
     }
 }

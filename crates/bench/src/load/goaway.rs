@@ -100,7 +100,9 @@ impl Server {
 
     fn load(&self, engine: &str, seconds: u32) -> Result<Load, Box<dyn Error>> {
         let count = |count: &AtomicU64| count.swap(0, Ordering::Relaxed) as f64;
-        (count(&self.counts.answered), count(&self.counts.goodbyes));
+        // What the last load left.
+        count(&self.counts.answered);
+        count(&self.counts.goodbyes);
         let mut command = vec![tools::program().display().to_string()];
         let arguments = format!(
             "load http://{}/ --http2 --engine {engine} -c {CONNECTIONS} --streams {STREAMS} -d {seconds}s --json",
