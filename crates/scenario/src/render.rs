@@ -77,11 +77,11 @@ fn sign(
     let Some(scope) = step.entry.options.text("aws-sigv4") else {
         return Ok(());
     };
-    if has_header(step, "authorization") {
+    let Some(user) = credentials(step, variables)?.filter(|_| !has_header(step, "authorization"))
+    else {
         return Ok(());
-    }
+    };
     let scope = Scope::parse(&scope.render(variables)?, &base.host)?;
-    let user = credentials(step, variables)?.unwrap_or_default();
     let text = String::from_utf8_lossy(head).into_owned();
     let mut lines = text.lines();
     let mut first = lines.next().unwrap_or_default().split(' ');

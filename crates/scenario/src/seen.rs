@@ -95,10 +95,11 @@ pub(crate) fn decoded(bytes: &[u8], label: &str) -> Result<String, String> {
     let Some(encoding) = Encoding::for_label(label.as_bytes()) else {
         return Err(format!("the charset `{label}` is not known"));
     };
-    let (text, _, faulty) = encoding.decode(bytes);
-    match faulty {
-        true => Err(format!("the bytes are not text in `{label}`")),
-        false => Ok(text.into_owned()),
+    // What is meant by marks at the start is said by the label.
+    let text = encoding.decode_without_bom_handling_and_without_replacement(bytes);
+    match text {
+        None => Err(format!("the bytes are not text in `{label}`")),
+        Some(text) => Ok(text.into_owned()),
     }
 }
 

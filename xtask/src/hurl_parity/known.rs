@@ -12,7 +12,7 @@ pub(super) struct Known {
     covers: fn(&Case, Kind, &Verdict, &Verdict) -> bool,
 }
 
-const KNOWN: [Known; 19] = [
+const KNOWN: [Known; 21] = [
     Known {
         title: "Filters inside `{{…}}`",
         covers: |case, _, _, ours| {
@@ -81,6 +81,17 @@ const KNOWN: [Known; 19] = [
                 && case.cause.starts_with("option ")
                 && WORDS.iter().any(|words| refuses(ours, words))
         },
+    },
+    Known {
+        title: "HTTP/2 over TLS",
+        covers: |case, kind, theirs, _| {
+            let asks = case.is_tls && case.text.contains("HTTP/2 200");
+            kind == Kind::Passes && asks && !matches!(theirs, Verdict::Refused(_))
+        },
+    },
+    Known {
+        title: "`cacert` names authorities",
+        covers: |case, kind, _, _| kind == Kind::Fails && case.text.contains("cacert: cert.pem"),
     },
     Known {
         title: "A flow without a request",

@@ -8,6 +8,7 @@ mod install;
 mod known;
 mod random;
 mod server;
+mod tls;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use crate::run::{Outcome, cargo, run, target_folder};
 use cases::Case;
 use server::{BASE, Server, unhex};
+use tls::Tls;
 use verdict::{Place, Verdict};
 
 /// Examples shown of each cause.
@@ -32,9 +34,11 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let options = options(arguments)?;
     let hurl = install::hurl()?;
     run(&mut cargo(&["build", "--package", "hakaru"]))?;
+    let server = Server::start()?;
     let place = Place {
         folder: target_folder().join("hurl-parity"),
-        server: Server::start()?,
+        tls: Tls::start(server.port)?,
+        server,
     };
     let mut cases = cases::all(options.seed);
     if let Some(only) = &options.only {

@@ -128,7 +128,7 @@ fn read(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<Request>> {
 }
 
 /// Headers without meaning for the case.
-const LEFT_OUT: [&str; 9] = [
+const LEFT_OUT: [&str; 11] = [
     "host",
     "user-agent",
     "accept",
@@ -136,6 +136,9 @@ const LEFT_OUT: [&str; 9] = [
     "content-length",
     "accept-encoding",
     "hakaru-request",
+    // They hold the time.
+    "x-amz-date",
+    "x-osc-date",
     // Asks for HTTP/2 without TLS, which nobody answers.
     "upgrade",
     "http2-settings",
@@ -149,10 +152,13 @@ fn shown(request: &Request, rest: &str) -> String {
         .filter(|(name, value)| {
             !LEFT_OUT.contains(&name.as_str()) || name == "accept" && value != "*/*"
         })
-        .map(|(name, value)| format!("{name}: {value}"))
+        .map(|(name, value)| format!("{name}: {}", unsigned(value)))
         .collect();
     headers.sort();
-    let mut body: String = String::from_utf8_lossy(&request.body).into_owned();
+    let mut body: String = match String::from_utf8(request.body.clone()) {
+        Ok(text) => text,
+        Err(_) => request.body.escape_ascii().to_string(),
+    };
     let boundary = headers
         .iter()
         .find_map(|header| Some(header.split_once("boundary=")?.1.to_owned()));
@@ -169,6 +175,14 @@ fn shown(request: &Request, rest: &str) -> String {
         request.method,
         plain(query)
     )
+}
+
+/// Returns a header's value without what each program signs in its own way.
+fn unsigned(value: &str) -> &str {
+    match value.split_once(" Credential=") {
+        Some((algorithm, _)) => algorithm,
+        None => value,
+    }
 }
 
 /// Percent escapes of what needs none are taken back, as both spellings mean the same.

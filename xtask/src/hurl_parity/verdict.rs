@@ -10,6 +10,7 @@ use std::thread;
 
 use super::cases::{Case, FILES, VARIABLES};
 use super::server::{BASE, Server};
+use super::tls::Tls;
 use crate::run::{Outcome, write};
 
 /// Files of one call.
@@ -29,6 +30,7 @@ pub(super) enum Verdict {
 pub(super) struct Place {
     pub(super) folder: PathBuf,
     pub(super) server: Server,
+    pub(super) tls: Tls,
 }
 
 /// One of the two programs.
@@ -57,25 +59,32 @@ impl Place {
         hakaru: &Path,
     ) -> Outcome<(Vec<Verdict>, Vec<Verdict>)> {
         let _ = fs::remove_dir_all(&self.folder);
-        let url = format!("http://127.0.0.1:{}", self.server.port);
         for who in [Who::Hurl, Who::Hakaru] {
             let folder = self.folder.join(who.letter().to_string());
             for (name, text) in FILES {
-                write(&folder.join(name), text)?;
+                let file = folder.join(name);
+                let failed = |error| format!("cannot write {}: {error}", file.display());
+                fs::create_dir_all(&folder).map_err(failed)?;
+                fs::write(&file, text).map_err(failed)?;
             }
             for (index, case) in cases.iter().enumerate() {
-                let base = format!("{url}/{}/{index}", who.letter());
+                let base = format!("{}/{}/{index}", self.url(case.is_tls), who.letter());
                 let text = case.text.replace(BASE, &base);
                 write(&folder.join(format!("{index}.hurl")), &text)?;
             }
         }
         let all = |who, program: &Path| -> Outcome<Vec<Verdict>> {
             let mut verdicts = Vec::new();
-            let numbers: Vec<usize> = (0..cases.len()).collect();
-            for batch in numbers.chunks(BATCH) {
-                verdicts.extend(self.batch(who, program, &url, batch)?);
+            for is_tls in [false, true] {
+                let of_kind = |number: &usize| cases[*number].is_tls == is_tls;
+                let numbers: Vec<usize> = (0..cases.len()).filter(of_kind).collect();
+                for batch in numbers.chunks(BATCH) {
+                    let found = self.batch(who, program, &self.url(is_tls), batch)?;
+                    verdicts.extend(batch.iter().copied().zip(found));
+                }
             }
-            Ok(verdicts)
+            verdicts.sort_by_key(|(number, _)| *number);
+            Ok(verdicts.into_iter().map(|(_, verdict)| verdict).collect())
         };
         thread::scope(|scope| {
             let theirs = scope.spawn(|| all(Who::Hurl, hurl));
@@ -83,6 +92,13 @@ impl Place {
             let theirs = theirs.join().map_err(|_| "hurl's thread panicked")?;
             Ok((theirs?, ours))
         })
+    }
+
+    fn url(&self, is_tls: bool) -> String {
+        match is_tls {
+            true => format!("https://127.0.0.1:{}", self.tls.port),
+            false => format!("http://127.0.0.1:{}", self.server.port),
+        }
     }
 
     fn batch(&self, who: Who, program: &Path, url: &str, batch: &[usize]) -> Outcome<Vec<Verdict>> {

@@ -108,7 +108,7 @@ const REQUESTS: [&str; 99] = [
 ];
 
 /// Options of `GET §/echo`.
-const OPTIONS: [&str; 94] = [
+const OPTIONS: [&str; 101] = [
     "header: A: 1",
     "header: A: {{abc}}",
     "header: {{abc}}: 1",
@@ -203,6 +203,13 @@ const OPTIONS: [&str; 94] = [
     "netrc-file: missing.txt",
     "netrc-file: missing.txt\nnetrc-optional: true",
     "netrc-file: {{path}}.txt",
+    "aws-sigv4: aws:amz:eu-west-1:sqs\nuser: id:secret",
+    "aws-sigv4: aws:amz:eu-west-1:s3\nuser: id:secret",
+    "aws-sigv4: osc\nuser: id:secret",
+    "aws-sigv4: aws:amz:{{abc}}:sqs\nuser: {{abc}}:{{two}}",
+    "aws-sigv4: aws:amz:eu-west-1:sqs",
+    "aws-sigv4: aws:amz:eu-west-1:sqs\nnetrc-file: netrc.txt",
+    "aws-sigv4: aws:amz:eu-west-1:sqs\nuser: id:secret\nheader: Authorization: own",
 ];
 
 /// Templates in `§/echo?v=…` and in a body.

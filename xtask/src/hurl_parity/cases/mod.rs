@@ -1,7 +1,9 @@
 //! The cases: what of a flow is varied, by value, from tables.
 
+mod bytes;
 mod cookies;
 mod exchanges;
+mod markup;
 mod paths;
 mod syntax;
 mod values;
@@ -22,12 +24,33 @@ pub(super) const VARIABLES: [&str; 8] = [
 ];
 
 /// Files beside the flows.
-pub(super) const FILES: [(&str, &str); 3] = [
-    ("hello.txt", "hello\n"),
-    ("data.json", "{\"a\": [1, 2]}\n"),
+pub(super) const FILES: [(&str, &[u8]); 8] = [
+    ("hello.txt", b"hello\n"),
+    ("data.json", b"{\"a\": [1, 2]}\n"),
+    ("cat.bin", b"\0\xffcat"),
+    (
+        "ca.pem",
+        include_bytes!("../../../../crates/load/tests/servers/tls/ca.pem"),
+    ),
+    (
+        "cert.pem",
+        include_bytes!("../../../../crates/load/tests/servers/tls/cert.pem"),
+    ),
+    (
+        "key.pem",
+        include_bytes!("../../../../crates/load/tests/servers/tls/key.pem"),
+    ),
+    (
+        "both.pem",
+        concat!(
+            include_str!("../../../../crates/load/tests/servers/tls/cert.pem"),
+            include_str!("../../../../crates/load/tests/servers/tls/key.pem"),
+        )
+        .as_bytes(),
+    ),
     (
         "netrc.txt",
-        "machine other.test login no password no\nmachine 127.0.0.1 login ann password \"p w\"\n",
+        b"machine other.test login no password no\nmachine 127.0.0.1 login ann password \"p w\"\n",
     ),
 ];
 
@@ -38,6 +61,8 @@ pub(super) struct Case {
     pub(super) cause: String,
     /// The flow; [`BASE`] stands for the start of URLs.
     pub(super) text: String,
+    /// Whether the server is asked over TLS.
+    pub(super) is_tls: bool,
 }
 
 impl Case {
@@ -45,6 +70,7 @@ impl Case {
         Case {
             cause: cause.into(),
             text: text.into(),
+            is_tls: false,
         }
     }
 }
@@ -59,6 +85,9 @@ pub(super) fn all(seed: u64) -> Vec<Case> {
     cases.extend(paths::all());
     cases.extend(exchanges::all());
     cases.extend(cookies::all(&mut random, 250));
+    cases.extend(markup::all(&mut random));
+    cases.extend(bytes::all());
+    cases.extend(bytes::over_tls());
     cases.extend(syntax::written());
     cases.extend(syntax::damaged(&mut random, 700));
     cases
@@ -66,7 +95,11 @@ pub(super) fn all(seed: u64) -> Vec<Case> {
 
 /// Returns a URL serving the given response. Headers are lines.
 fn answer(status: u16, headers: &str, body: &str) -> String {
-    let (headers, body) = (hex(headers.as_bytes()), hex(body.as_bytes()));
+    answer_bytes(status, headers, body.as_bytes())
+}
+
+fn answer_bytes(status: u16, headers: &str, body: &[u8]) -> String {
+    let (headers, body) = (hex(headers.as_bytes()), hex(body));
     format!("{BASE}/a/{status}/{headers}/{body}")
 }
 
