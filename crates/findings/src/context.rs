@@ -13,9 +13,9 @@ use crate::acts::{self, ActSum};
 use crate::associations::{self, Association};
 use crate::costs::{Allocator, Costs, HeldWait, Hot, IoLine, Shares};
 use crate::demand::{Demand, Demands, Gain};
+use crate::host;
 use crate::lookups;
 use crate::query;
-use crate::rules::host_busy;
 
 /// The facts of a run, and requests joined with routes.
 pub(crate) struct Context<'a> {
@@ -333,7 +333,7 @@ impl<'a> Context<'a> {
 
     /// Whether processes outside of the run, or the hypervisor, used enough CPU to explain waits.
     pub(crate) fn host_is_shared(&self) -> bool {
-        host_busy::shares(self).is_some_and(|shares| shares.is_shared())
+        host::shares(self.recording).is_some_and(|shares| shares.is_shared())
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::rule_id::RuleId;
 use words::{Text, text};
 
-use super::Doubt;
 use crate::context::Context;
+use crate::doubt::Doubt;
 use crate::text::percent;
 use crate::types::{Confidence, Finding};
 

@@ -5,8 +5,8 @@ use crate::rule_id::RuleId;
 use recording::{BurstKind, LoadMode};
 use words::{Text, text};
 
-use super::host_busy::{Shares, shares};
 use crate::context::Context;
+use crate::host::{Shares, shares};
 use crate::text::{percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -21,7 +21,7 @@ const WAIT_MIN: f64 = 0.3;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let shares = shares(context);
+    let shares = shares(context.recording);
     if let Some(shares) = &shares {
         findings.extend(saturated(context, shares));
     }

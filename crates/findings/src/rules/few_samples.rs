@@ -3,8 +3,8 @@
 use crate::rule_id::RuleId;
 use words::text;
 
-use super::Doubt;
 use crate::context::Context;
+use crate::doubt::Doubt;
 use crate::text::ms;
 use crate::types::{Confidence, Finding};
 

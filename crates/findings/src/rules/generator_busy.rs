@@ -4,8 +4,8 @@ use crate::rule_id::RuleId;
 use recording::{LoadMode, Nanos};
 use words::{Text, text};
 
-use super::Doubt;
 use crate::context::Context;
+use crate::doubt::Doubt;
 use crate::text::{ms, percent};
 use crate::types::{Confidence, Finding};
 

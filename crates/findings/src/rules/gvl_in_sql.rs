@@ -97,7 +97,7 @@ fn by_samples(handled: &[&Handled]) -> Option<(f64, Text)> {
 fn by_process(context: &Context<'_>) -> Option<(f64, Text)> {
     let cores = f64::from(context.recording.meta.cores.max(1));
     let window_ms = context.recording.window.length().as_millis_f64();
-    let app_ms = super::host_busy::shares(context)?.app * cores * window_ms;
+    let app_ms = crate::host::shares(context.recording)?.app * cores * window_ms;
     let handled = context
         .joined
         .requests

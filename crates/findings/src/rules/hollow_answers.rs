@@ -9,8 +9,8 @@ use figures::counted;
 use figures::hollow::{SHARE_MIN, is_hollow, remedy, what};
 use words::text;
 
-use super::Doubt;
 use crate::context::Context;
+use crate::doubt::Doubt;
 use crate::types::{Confidence, Finding};
 
 /// Responses named as evidence.

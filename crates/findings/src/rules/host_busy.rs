@@ -1,14 +1,11 @@
 //! The host had no core to spare, or others used the cores.
 
 use crate::rule_id::RuleId;
-use std::collections::HashMap;
-
-use breakdown::CoreSpeed;
-use recording::{HostSample, Nanos, ProcessRole};
 use words::{Text, text};
 
-use super::Doubt;
 use crate::context::Context;
+use crate::doubt::Doubt;
+use crate::host::{OTHERS_MAX, STEAL_MAX, Shares, shares};
 use crate::text::percent;
 use crate::types::{Confidence, Finding};
 
@@ -16,36 +13,14 @@ use crate::types::{Confidence, Finding};
 const BUSY_MAX: f64 = 0.95;
 /// Share of the cores the generator must use to be called a competitor of the app.
 const GENERATOR_MIN: f64 = 0.1;
-/// Share of the cores allowed to processes outside of the run.
-const OTHERS_MAX: f64 = 0.1;
-/// Share of the cores allowed to the hypervisor. Half of what would show in a p95.
-const STEAL_MAX: f64 = 0.02;
 /// Share of the time allowed to slow cores, as for stolen time.
 const LOST_MAX: f64 = 0.02;
 /// Share above which the host has more cores than the run may use, and nothing is known of the
 /// rest.
 const CORES_MISCOUNTED: f64 = 1.05;
 
-/// CPU time as shares of the cores.
-pub(crate) struct Shares {
-    pub(crate) busy: f64,
-    steal: f64,
-    pub(crate) app: f64,
-    pub(crate) database: f64,
-    pub(crate) generator: f64,
-    pub(crate) others: f64,
-    speed: Option<CoreSpeed>,
-}
-
-impl Shares {
-    /// Whether processes outside of the run used enough to show in the run's numbers.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.steal > STEAL_MAX || self.others > OTHERS_MAX
-    }
-}
-
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let Some(shares) = shares(context) else {
+    let Some(shares) = shares(context.recording) else {
         return Vec::new();
     };
     let Some((what, remedy)) = trouble(&shares) else {
@@ -122,46 +97,4 @@ fn trouble(shares: &Shares) -> Option<(Text, Text)> {
             ),
         ))
     }
-}
-
-/// Returns the shares from the first to the last sample in the window.
-pub(crate) fn shares(context: &Context<'_>) -> Option<Shares> {
-    let window = context.recording.window;
-    let inside: Vec<&HostSample> = context
-        .recording
-        .host
-        .iter()
-        .filter(|sample| window.contains(sample.at))
-        .collect();
-    let (first, last) = (inside.first()?, inside.last()?);
-    let cores = f64::from(context.recording.meta.cores.max(1));
-    let available = last.at.since(first.at).0 as f64 * cores;
-    if available <= 0.0 {
-        return None;
-    }
-    let mut used: HashMap<ProcessRole, Nanos> = HashMap::new();
-    for process in &last.processes {
-        let before = first
-            .processes
-            .iter()
-            .find(|other| other.pid == process.pid);
-        // A process that came later began at zero.
-        let cpu = process.cpu - before.map_or(Nanos::ZERO, |before| before.cpu);
-        *used.entry(process.role).or_default() += cpu;
-    }
-    let share = |cpu: Nanos| cpu.0 as f64 / available;
-    let role = |role| share(used.get(&role).copied().unwrap_or_default());
-    let busy = share(last.cpu_busy - first.cpu_busy);
-    let app = role(ProcessRole::App);
-    let database = role(ProcessRole::Database) + role(ProcessRole::Store);
-    let generator = role(ProcessRole::Generator);
-    Some(Shares {
-        busy,
-        steal: share(last.cpu_steal - first.cpu_steal),
-        app,
-        database,
-        generator,
-        others: (busy - app - database - generator).max(0.0),
-        speed: breakdown::core_speed(context.recording),
-    })
 }

@@ -11,8 +11,8 @@ use doctor::{Snapshot, Verdict, diagnose};
 use recording::BurstKind;
 use words::{Text, text};
 
-use super::Doubt;
 use crate::context::Context;
+use crate::doubt::Doubt;
 use crate::exact::Exact;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};

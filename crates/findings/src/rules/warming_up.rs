@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use words::{Text, text};
 
-use super::Doubt;
 use crate::context::Context;
+use crate::doubt::Doubt;
 use crate::text::ms;
 use crate::types::{Confidence, Finding};
 

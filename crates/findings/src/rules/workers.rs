@@ -8,9 +8,9 @@ use database::Kind;
 use whatif::Setup;
 use words::{Text, text};
 
-use super::host_busy;
 use crate::context::Context;
 use crate::demand::Gain;
+use crate::host;
 use crate::text::{percent, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -64,7 +64,7 @@ fn room(context: &Context<'_>) -> Option<Room> {
     let target = &context.recording.meta.target;
     let cores = context.recording.meta.cores;
     let now = f64::from(target.workers.max(1));
-    let shares = host_busy::shares(context)?;
+    let shares = host::shares(context.recording)?;
     let idle = (1.0 - shares.busy) * f64::from(cores);
     let app = shares.app * f64::from(cores);
     let taken = taken(context, app / now)?;

@@ -13,8 +13,8 @@ mod few_samples;
 mod gc_share;
 mod generator_busy;
 mod gvl_in_sql;
-pub mod hollow_answers;
-pub(crate) mod host_busy;
+mod hollow_answers;
+mod host_busy;
 mod hot_method;
 mod io_calls;
 mod large_bodies;
@@ -41,13 +41,8 @@ mod wide_columns;
 mod workers;
 mod works;
 
-use crate::rule_id::RuleId;
-use words::{Text, text};
-
 use crate::Finding;
 use crate::context::Context;
-use crate::text::title;
-use crate::types::{Confidence, Remedy, Safety};
 
 /// A rule.
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
@@ -95,35 +90,3 @@ pub(crate) const ALL: [Rule; 40] = [
     warming_up::find,
     agent_blind::find,
 ];
-
-/// A doubt about the numbers.
-struct Doubt {
-    rule: RuleId,
-    what: Text,
-    why: Text,
-    evidence: Vec<Text>,
-    /// The remedy for trustworthy numbers.
-    remedy: Text,
-    confidence: Confidence,
-}
-
-impl From<Doubt> for Finding {
-    fn from(doubt: Doubt) -> Finding {
-        Finding {
-            rule: doubt.rule,
-            route: String::new(),
-            title: title(doubt.what),
-            why: doubt.why,
-            evidence: doubt.evidence,
-            remedy: Remedy {
-                text: doubt.remedy,
-                exact: None,
-                safety: Safety::None,
-            },
-            estimated_gain: text!("numbers that can be trusted"),
-            gain_share: 0.0,
-            gain: None,
-            confidence: doubt.confidence,
-        }
-    }
-}
