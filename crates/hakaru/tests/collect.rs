@@ -6,6 +6,8 @@ mod sshd;
 
 #[path = "support/nginx.rs"]
 mod nginx;
+#[path = "support/small.rs"]
+mod small;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -89,7 +91,7 @@ impl Project {
     }
 
     fn collect(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        Command::new(small::program())
             .arg("collect")
             .args(arguments)
             .args(["--", "sh", "bench.sh"])
@@ -227,7 +229,7 @@ fn wrong_usage_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let check = |toml: &str, part: &str| {
         fs::write(folder.path().join("hakaru.toml"), toml).expect("written");
-        let mut hakaru = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+        let mut hakaru = Command::new(small::program());
         hakaru
             .args(["collect", "--for", "1s"])
             .current_dir(folder.path());
@@ -278,7 +280,7 @@ fn an_nginx_that_opens_a_connection_for_each_request_is_named() {
         folder.display()
     );
     fs::write(hosts.path("hakaru.toml"), toml).expect("written");
-    let hakaru = env!("CARGO_BIN_EXE_hakaru");
+    let hakaru = small::program().to_str().expect("a path in UTF-8");
     let url = format!("http://127.0.0.1:{port}/items/1");
     let output = Command::new(hakaru)
         .args([
@@ -308,7 +310,7 @@ fn an_nginx_that_opens_a_connection_for_each_request_is_named() {
 #[test]
 fn an_interrupted_collection_gives_what_there_is_and_keeps_nothing() {
     let project = Project::new();
-    let mut hakaru = Command::new(env!("CARGO_BIN_EXE_hakaru"))
+    let mut hakaru = Command::new(small::program())
         .args(["collect", "--json", "--for", "1h"])
         .current_dir(project.hosts.path(""))
         .stdout(Stdio::piped())

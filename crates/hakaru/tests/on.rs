@@ -1,5 +1,7 @@
 //! `hakaru load --on` over a real `ssh` and `sshd`.
 
+#[path = "support/small.rs"]
+mod small;
 #[path = "../../remote/tests/sshd/mod.rs"]
 #[expect(dead_code, reason = "the tests of the transport use more of it")]
 mod sshd;
@@ -65,7 +67,7 @@ impl Project {
     }
 
     fn load(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+        let mut command = Command::new(small::program());
         command
             .arg("load")
             .args(arguments)
