@@ -127,41 +127,64 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let only = arguments.iter().find(|word| !word.starts_with('-'));
     let place = target_folder().join(NAME);
     let boot = agent(&place.join("agent"))?;
-    let mut lines = Vec::new();
+    let page = root().join(PAGE);
+    // A suite run alone replaces its own line.
+    let mut lines: Vec<String> = match only {
+        Some(_) => rows_of(&marked::read_from(&page, NAME)?),
+        None => Vec::new(),
+    };
+    let day = capture(Command::new("date").args(["-u", "+%F"]))?;
     let mut differing = 0;
     for suite in SUITES
         .iter()
         .filter(|suite| only.is_none_or(|name| suite.name().contains(name.as_str())))
     {
         eprintln!("foreign-suites: {}", suite.name());
-        let line = match suite.compare(&place, &boot) {
+        let cells = match suite.compare(&place, &boot) {
             Ok(compared) => {
                 differing += compared.different.len();
-                compared.line(&suite.name())
+                compared.cells()
             }
-            Err(error) => format!(
-                "| {} | not run: {} | | | |",
-                suite.name(),
-                error.replace('\n', " ")
-            ),
+            Err(error) => format!("not run: {} | | |", error.replace('\n', " ")),
         };
+        let line = format!("| {} | {cells} | {} |", suite.name(), day.trim());
         println!("{line}");
-        lines.push(line);
-    }
-    let day = capture(Command::new("date").args(["-u", "+%F"]))?;
-    let text = format!(
-        "Run on {} by `cargo xtask foreign-suites`, with Ruby 3.3 of Debian 13 and, for Rack, Sinatra and sqlite3, of sid.\n\n\
-         | suite | tests | fail without | fail with agent and sampler | fail only with them |\n|---|--:|--:|--:|---|\n{}",
-        day.trim(),
-        lines.join("\n")
-    );
-    if is_write {
-        marked::write_into(&root().join(PAGE), NAME, &text)?;
+        put(&mut lines, line);
+        if is_write {
+            marked::write_into(&page, NAME, &table(&lines))?;
+        }
     }
     match differing {
         0 => Ok(()),
         _ => Err(format!("{differing} tests fail with the agent alone")),
     }
+}
+
+/// The rows of a table as written by [`table`].
+fn rows_of(text: &str) -> Vec<String> {
+    let lines = text.lines().filter(|line| line.starts_with("| "));
+    lines.skip(1).map(str::to_owned).collect()
+}
+
+/// Puts a row in the place of the suite's older one, or at the place of the suite.
+fn put(lines: &mut Vec<String>, line: String) {
+    let place = |line: &String| {
+        let name = line.split(" | ").next().unwrap_or_default();
+        let name = name.trim_start_matches("| ").to_owned();
+        SUITES.iter().position(|suite| suite.name() == name)
+    };
+    lines.retain(|old| place(old).is_some() && place(old) != place(&line));
+    lines.push(line);
+    lines.sort_by_key(place);
+}
+
+fn table(lines: &[String]) -> String {
+    format!(
+        "With Ruby 3.3 of Debian 13 and, for Rack, Sinatra and sqlite3, of sid.\n\n\
+         | suite | tests | fail without | fail with agent and sampler | fail only with them | run on |\n\
+         |---|--:|--:|--:|---|---|\n{}",
+        lines.join("\n")
+    )
 }
 
 /// Builds the agent in the layout for a Ruby process; returns the path for `RUBYOPT`.
@@ -197,7 +220,7 @@ struct Compared {
 }
 
 impl Compared {
-    fn line(&self, name: &str) -> String {
+    fn cells(&self) -> String {
         let failed = |results: &Results| {
             results
                 .values()
@@ -205,7 +228,7 @@ impl Compared {
                 .count()
         };
         format!(
-            "| {name} | {} | {} | {} | {} |",
+            "{} | {} | {} | {}",
             self.without.len(),
             failed(&self.without),
             failed(&self.with),
@@ -416,6 +439,25 @@ mod tests {
         );
         assert_eq!(result("Finished in 0.1 s = .x"), None);
         assert_eq!(result("hello"), None);
+    }
+
+    #[test]
+    fn a_suite_run_alone_replaces_its_own_line() {
+        let mut lines = rows_of(&table(&[
+            "| ruby-sinatra | 1 | 0 | 0 | none | then |".to_owned(),
+            "| of-old | 1 | 0 | 0 | none | then |".to_owned(),
+        ]));
+        put(
+            &mut lines,
+            "| ruby-sinatra | 2 | 0 | 0 | none | now |".to_owned(),
+        );
+        put(&mut lines, "| puma | 3 | 0 | 0 | none | now |".to_owned());
+        let expected = [
+            "| puma | 3 | 0 | 0 | none | now |",
+            "| ruby-sinatra | 2 | 0 | 0 | none | now |",
+        ];
+        assert_eq!(lines, expected);
+        assert_eq!(rows_of("Not run by this task yet."), [""; 0]);
     }
 
     #[test]
