@@ -2,7 +2,8 @@
 
 Rails.application.routes.draw do
   root "posts#index"
-  resources :posts, only: %i[index show] do
+  resource :session, only: %i[new create destroy]
+  resources :posts, only: %i[index show new create] do
     resources :comments, only: :create
   end
   resources :tags, only: :show

@@ -4,6 +4,8 @@
 ActiveRecord::Schema[7.2].define(version: 2024_08_01_000001) do
   create_table "authors", force: :cascade do |t|
     t.string "name", null: false
+    t.string "password_digest", null: false
+    t.index ["name"], name: "index_authors_on_name", unique: true
   end
 
   create_table "posts", force: :cascade do |t|

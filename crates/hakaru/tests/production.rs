@@ -98,7 +98,7 @@ fn rails_app(folder: &Path, port: u16) {
     write(
         folder,
         "Gemfile",
-        "gem \"puma\"\ngem \"rails\"\ngem \"mysql2\"\n",
+        "gem \"bcrypt\"\ngem \"puma\"\ngem \"rails\"\ngem \"mysql2\"\n",
     );
     write(
         folder,

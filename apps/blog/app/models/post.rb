@@ -6,4 +6,5 @@ class Post < ApplicationRecord
   has_many :comments
   has_many :taggings
   has_many :tags, through: :taggings
+  validates :title, :body, presence: true
 end
