@@ -1,5 +1,7 @@
 //! Values of a response sent back by a later request: tokens, and targets of redirects.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::har::quoted;
@@ -23,14 +25,13 @@ struct Response {
 }
 
 impl Responses {
-    /// Adds a response of a `.har` file.
-    pub(crate) fn add(&mut self, response: &Value) {
+    /// Adds a response of a `.har` file; returns whether its body could be read.
+    pub(crate) fn add(&mut self, response: &Value) -> bool {
         let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let content = &response["content"];
-        let body = match content["encoding"].is_null() {
-            true => text(content, "text"),
-            false => String::new(),
-        };
+        let found = body(content);
+        let is_read = found.is_some();
+        let body = found.unwrap_or_default();
         let headers = response["headers"].as_array().into_iter().flatten();
         self.0.push(Response {
             headers: headers
@@ -43,6 +44,7 @@ impl Responses {
             body,
             is_redirect: matches!(response["status"].as_u64(), Some(301..=303 | 307 | 308)),
         });
+        is_read
     }
 
     /// Returns the latest response containing a value, and the Hurl query for the value there.
@@ -54,6 +56,20 @@ impl Responses {
         sources
             .filter_map(|(index, response)| Some((index, response.query_of(field, value)?)))
             .next()
+    }
+}
+
+/// Returns the body of a response of a `.har` file: as text, or unpacked from base64, as browsers
+/// write what they do not take for text. `None` for a damaged one, or another encoding.
+fn body(content: &Value) -> Option<String> {
+    let text = content["text"].as_str().unwrap_or_default();
+    match content["encoding"].as_str() {
+        None | Some("") => Some(text.to_owned()),
+        Some("base64") => {
+            let bytes = STANDARD.decode(text).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        }
+        Some(_) => None,
     }
 }
 
@@ -197,6 +213,29 @@ mod tests {
         );
         check("abc123", "abc123", None);
         check("nothing", "abc123", None);
+    }
+
+    #[test]
+    fn a_body_in_base64_is_searched_as_any_other() {
+        let found = |content: Value| {
+            let mut responses = Responses::default();
+            let is_read = responses.add(&serde_json::json!({ "status": 200, "content": content }));
+            (
+                is_read,
+                responses
+                    .source_of("csrf_token", "tok-1234")
+                    .map(|(_, query)| query),
+            )
+        };
+        let page = "<input name=\"csrf_token\" value=\"tok-1234\">";
+        let plain = found(serde_json::json!({ "mimeType": "text/html", "text": page }));
+        assert!(plain.1.is_some());
+        let packed = STANDARD.encode(page);
+        let content = |text: &str, encoding: &str| serde_json::json!({ "mimeType": "text/html", "text": text, "encoding": encoding });
+        assert_eq!(found(content(&packed, "base64")), plain);
+        assert_eq!(found(content(page, "")), plain);
+        assert_eq!(found(content("%%%", "base64")), (false, None));
+        assert_eq!(found(content(page, "br")), (false, None));
     }
 
     #[test]

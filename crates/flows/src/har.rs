@@ -41,7 +41,11 @@ pub fn of_har(text: &str, writes: bool) -> Result<Taken, String> {
         let mut call = walk.call(step);
         taken.turn_off(&mut call, writes, &format!("entry {}", step.number));
         walk.calls.push(call);
-        walk.responses.add(step.response);
+        if !walk.responses.add(step.response) {
+            let place = format!("entry {}", step.number);
+            let why = "the body of the response is damaged; no value of it is captured";
+            taken.left_out.push(LeftOut::new(place, why));
+        }
     }
     taken.add_walk("walk", &walk.calls, &walk.secrets);
     Ok(taken)

@@ -77,8 +77,6 @@ mod axe_tests;
 #[cfg(test)]
 mod bench_tests;
 #[cfg(test)]
-mod browser;
-#[cfg(test)]
 mod chart_tests;
 #[cfg(test)]
 mod japanese_tests;

@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &str)] = &[
         "capture",
         "database database-client recording ring sql-digest stacks",
     ),
+    ("chromium", ""),
     ("collect", "capture logs remote"),
     ("comparison", "recording stats words"),
     ("console", "figures words"),
@@ -217,7 +218,7 @@ fn lines_with(file: &File, words: &[&str], complaint: &str) -> Vec<String> {
 /// Returns whether a file is only compiled for tests, by name.
 fn is_of_tests(path: &str) -> bool {
     path.split('/')
-        .any(|part| part == "tests" || part.ends_with("tests.rs") || part == "browser.rs")
+        .any(|part| part == "tests" || part.ends_with("tests.rs"))
 }
 
 #[cfg(test)]

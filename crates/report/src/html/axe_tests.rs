@@ -7,9 +7,9 @@ use std::fs;
 use stacks::Profile;
 use stats::comparison::Verdict;
 
+use chromium::{Browser, Look};
 use words::Language;
 
-use super::browser::{Browser, Look};
 use super::profile_tests::{collapsed, page_of, profiled};
 use super::tests::{journal, settle, stretched, sweep, written};
 use crate::comparison;

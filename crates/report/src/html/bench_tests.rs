@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use chromium::{Browser, Look};
 use microbench::bench::{Bench, Cell, Ending, How, Measured, Row};
 use microbench::model::{Contender, Job, Runner, Script, Work};
 use microbench::plan::Shape;
 use microbench::sample::{Clock, Sample, Trial};
 use words::Language;
 
-use super::browser::{Browser, Look};
 use super::profile_tests::collapsed;
 use super::tests::{HOSTILE, settle, written};
 use crate::bench::{BenchView, Flames, html};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use chromium::{Browser, Look};
 use words::Language;
 
 use super::axe_tests::{LOAD, compared, tried};
-use super::browser::{Browser, Look};
 use super::profile_tests::{collapsed, page_of, profiled};
 use super::tests::{journal, settle, sweep, written};
 use crate::profile::of_run;

@@ -1,10 +1,10 @@
 //! Pages in Japanese hold no English sentence.
 
+use chromium::{Browser, Look};
 use serde_json::{Value, json};
 use words::Language;
 
 use super::axe_tests::{LOAD, compared, tried};
-use super::browser::{Browser, Look};
 use super::profile_tests::{collapsed, page_in, profiled};
 use super::tests::{journal, settle, sweep, written};
 use crate::profile::{difference_to_html, of_run};

@@ -4,9 +4,9 @@ use recording::{Burst, BurstKind, Handled, Nanos, Parts, SqlUse};
 use serde_json::Value;
 use stacks::Profile;
 
+use chromium::{Browser, Look};
 use words::Language;
 
-use super::browser::{Browser, Look};
 use super::tests::{HOSTILE, SECTIONS, check_looks, settle, written};
 use crate::profile::{CountedView, ProfileView, difference_to_html, of_run, to_html};
 use crate::samples::Sample;

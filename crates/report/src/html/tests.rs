@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use chromium::{Browser, Look};
 use words::Language;
 
-use super::browser::{Browser, Look};
 use super::*;
 use crate::journal::{Journal, Line, Tried};
 use crate::samples::Sample;

@@ -1,5 +1,16 @@
-//! A headless Chromium for loading and inspecting pages, over the browser's debugging protocol:
-//! JSON messages ended by a NUL byte, on two pipes.
+//! A headless Chromium for tests, over the browser's debugging protocol: JSON messages ended by a
+//! NUL byte, on two pipes.
+//!
+//! What cannot be done fails the test that needs it. Start reading at [`Browser`]; [`Walk`] records
+//! what a page asks for, as a `.har` file.
+//!
+//! Protocol: <https://chromedevtools.github.io/devtools-protocol/>.
+#![expect(
+    clippy::unwrap_used,
+    reason = "what cannot be done here fails the test that needs it"
+)]
+
+mod walk;
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -9,29 +20,36 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+pub use walk::Walk;
+
 /// A browser with one tab.
-pub(super) struct Browser {
+pub struct Browser {
     child: Child,
     commands: File,
     messages: BufReader<File>,
     session: String,
     last_id: u64,
     complaints: Vec<String>,
+    /// Events of the network since [`Browser::record`]; `None` when nothing records.
+    recorded: Option<Vec<Value>>,
     _folder: TempDir,
 }
 
 /// Width in pixels, colour scheme and media of a page's view.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
-    pub(super) width: u32,
-    pub(super) scheme: &'static str,
-    pub(super) media: &'static str,
+pub struct Look {
+    /// Pixels.
+    pub width: u32,
+    /// `light` or `dark`.
+    pub scheme: &'static str,
+    /// `screen` or `print`.
+    pub media: &'static str,
 }
 
 impl Browser {
     /// Starts Chromium. The pipes are the file descriptors 3 and 4 of the child, which a shell
     /// gives it.
-    pub(super) fn start() -> Browser {
+    pub fn start() -> Browser {
         let folder = TempDir::new().unwrap();
         let pipe = |name: &str| folder.path().join(name);
         let made = Command::new("mkfifo")
@@ -63,6 +81,7 @@ impl Browser {
             session: String::new(),
             last_id: 0,
             complaints: Vec::new(),
+            recorded: None,
             _folder: folder,
         };
         browser.attach();
@@ -83,12 +102,12 @@ impl Browser {
     }
 
     /// Loads a file and waits until page and scripts are done.
-    pub(super) fn open(&mut self, page: &Path, look: Look) {
+    pub fn open(&mut self, page: &Path, look: Look) {
         self.open_at(page, "", look);
     }
 
     /// Loads a file with a fragment, such as `#sql`.
-    pub(super) fn open_at(&mut self, page: &Path, place: &str, look: Look) {
+    pub fn open_at(&mut self, page: &Path, place: &str, look: Look) {
         let screen =
             json!({ "width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", screen);
@@ -97,12 +116,27 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", media);
         self.complaints.clear();
         let url = format!("file://{}{place}", page.display());
+        self.visit(&url);
+    }
+
+    /// Loads a URL and waits until page and scripts are done.
+    pub fn visit(&mut self, url: &str) {
         self.call("Page.navigate", json!({ "url": url }));
+        self.loaded();
+    }
+
+    /// Evaluates an expression that leads to another page, and waits until that page is done.
+    pub fn follow(&mut self, expression: &str) {
+        self.ask(expression);
+        self.loaded();
+    }
+
+    fn loaded(&mut self) {
         while self.read()["method"] != "Page.loadEventFired" {}
     }
 
     /// The value of an expression in the page.
-    pub(super) fn ask(&mut self, expression: &str) -> Value {
+    pub fn ask(&mut self, expression: &str) -> Value {
         let question =
             json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let answer = self.call("Runtime.evaluate", question);
@@ -115,14 +149,14 @@ impl Browser {
 
     /// Moves, presses or releases the left button of the mouse; `kind` as in
     /// `Input.dispatchMouseEvent`.
-    pub(super) fn pointer(&mut self, kind: &str, x: f64, y: f64) {
+    pub fn pointer(&mut self, kind: &str, x: f64, y: f64) {
         let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
         self.call("Input.dispatchMouseEvent", event);
     }
 
     /// Errors on the page's console, and requests refused by the page's policy, since the page was
     /// opened.
-    pub(super) fn complaints(&self) -> &[String] {
+    pub fn complaints(&self) -> &[String] {
         &self.complaints
     }
 
@@ -160,6 +194,14 @@ impl Browser {
         };
         if is_complaint {
             self.complaints.push(event.to_string());
+        }
+        let is_of_network = message["method"]
+            .as_str()
+            .is_some_and(|method| method.starts_with("Network."));
+        if let Some(recorded) = &mut self.recorded
+            && is_of_network
+        {
+            recorded.push(message.clone());
         }
         message
     }
