@@ -154,8 +154,8 @@ fn freshness_ns(answer: &Answer<'_>) -> Option<u64> {
     let seconds = match max_age {
         Some(seconds) => seconds.trim_matches('"').parse::<u64>().ok()?,
         None => {
-            let expires = Date::parse_http(text(answer, "expires")?)?;
-            let date = Date::parse_http(text(answer, "date")?)?;
+            let expires = Date::parse_http(text(answer, "expires")?.as_bytes())?;
+            let date = Date::parse_http(text(answer, "date")?.as_bytes())?;
             u64::try_from(expires.unix_seconds() - date.unix_seconds()).ok()?
         }
     };

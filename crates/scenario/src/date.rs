@@ -1,6 +1,7 @@
 //! Dates: what `toDate`, `dateFormat`, `newDate` and a cookie's `Expires` speak of.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
@@ -34,26 +35,31 @@ impl Date {
         Some(Date(date.with_timezone(&Utc)))
     }
 
-    /// Parses a date of a header, such as `Thu, 01 Jan 1970 00:00:00 GMT`, also with dashes.
-    pub(crate) fn parse_http(text: &str) -> Option<Date> {
-        const MONTHS: [&str; 12] = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ];
-        let (_, date) = text.split_once(',')?;
-        let mut parts = date.split([' ', '-']).filter(|part| !part.is_empty());
-        let day = parts.next()?.parse().ok()?;
-        let month = parts.next()?;
-        let month = MONTHS.iter().position(|name| *name == month)? as u32 + 1;
-        let year: i32 = parts.next()?.parse().ok()?;
-        let mut time = parts.next()?.split(':').map(|part| part.parse().ok());
-        let time = NaiveTime::from_hms_opt(time.next()??, time.next()??, time.next()??)?;
-        // Two digits mean 1970 to 2069 (RFC 6265, 5.1.1).
-        let year = match year {
-            0..=69 => year + 2000,
-            70..=99 => year + 1900,
-            _ => year,
+    /// Parses a date of a header in any of the forms of HTTP, as leniently as browsers do (RFC
+    /// 6265bis, 5.1.1): the first time, day, month and year, in whatever order.
+    pub(crate) fn parse_http(text: &[u8]) -> Option<Date> {
+        let (mut time, mut day, mut month, mut year) = (None, None, None, None);
+        for token in text.split(is_delimiter).filter(|token| !token.is_empty()) {
+            if time.is_none() && clock(token).is_some() {
+                time = clock(token);
+            } else if day.is_none() && number(token, 1..=2).is_some() {
+                day = number(token, 1..=2);
+            } else if month.is_none() && month_of(token).is_some() {
+                month = month_of(token);
+            } else if year.is_none() {
+                year = number(token, 2..=4);
+            }
+        }
+        let [hour, minute, second] = time?;
+        let year = match year? {
+            year @ 0..=69 => year + 2000,
+            year @ 70..=99 => year + 1900,
+            year => year,
         };
-        let day = NaiveDate::from_ymd_opt(year, month, day)?;
+        const YEAR_MIN: u32 = 1601;
+        let day =
+            (year >= YEAR_MIN).then(|| NaiveDate::from_ymd_opt(year as i32, month?, day?))??;
+        let time = NaiveTime::from_hms_opt(hour, minute, second)?;
         Some(Date(day.and_time(time).and_utc()))
     }
 
@@ -75,6 +81,44 @@ impl Date {
     pub(crate) fn unix_seconds(self) -> i64 {
         self.0.timestamp()
     }
+}
+
+fn is_delimiter(byte: &u8) -> bool {
+    matches!(byte, b'\t' | 0x20..=0x2f | 0x3b..=0x40 | 0x5b..=0x60 | 0x7b..=0x7e)
+}
+
+/// The number at the begin of a token, when it has so many digits.
+fn number(token: &[u8], digits: RangeInclusive<usize>) -> Option<u32> {
+    let count = token
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let text = std::str::from_utf8(&token[..count]).ok()?;
+    digits.contains(&count).then(|| text.parse().ok())?
+}
+
+/// Hour, minute and second at the begin of a token.
+fn clock(token: &[u8]) -> Option<[u32; 3]> {
+    let mut parts = token.splitn(3, |byte| *byte == b':');
+    let mut whole = || {
+        let part = parts.next()?;
+        part.iter()
+            .all(u8::is_ascii_digit)
+            .then(|| number(part, 1..=2))?
+    };
+    let (hour, minute) = (whole()?, whole()?);
+    Some([hour, minute, number(parts.next()?, 1..=2)?])
+}
+
+/// The number of a month, by the first three letters.
+fn month_of(token: &[u8]) -> Option<u32> {
+    const MONTHS: [&[u8]; 12] = [
+        b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov",
+        b"dec",
+    ];
+    let name = token.get(..3)?.to_ascii_lowercase();
+    let index = MONTHS.iter().position(|month| *month == name)?;
+    Some(index as u32 + 1)
 }
 
 /// RFC 3339, to the microsecond.
@@ -112,13 +156,13 @@ mod tests {
         ] {
             assert_eq!(shown(Date::parse(text, spec)), expected, "{text} {spec}");
         }
-        let http = Date::parse_http("Wed, 13-Jan-21 22:23:01 GMT").expect("a date");
+        let http = Date::parse_http(b"Wed, 13-Jan-21 22:23:01 GMT").expect("a date");
         assert_eq!(
             http.format("%A %-d %B").as_deref(),
             Some("Wednesday 13 January")
         );
         assert_eq!(http.format("%!"), None);
-        assert_eq!(Date::parse_http("Wed, 40 Jan 2021 22:23:01 GMT"), None);
+        assert_eq!(Date::parse_http(b"Wed, 40 Jan 2021 22:23:01 GMT"), None);
         let later = Date::parse_iso("2021-01-15T22:23:00Z").expect("a date");
         assert_eq!((later.days_after(http), http.days_after(later)), (1, -1));
     }

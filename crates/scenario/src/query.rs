@@ -166,28 +166,28 @@ fn cookie(answer: &Answer<'_>, wanted: &str) -> Result<Option<Value>, String> {
     };
     let set = answer
         .values("set-cookie")
-        .filter_map(|value| std::str::from_utf8(value).ok())
+        .filter(|value| std::str::from_utf8(value).is_ok())
         .filter_map(SetCookie::parse)
-        .find(|set| set.name == name);
+        .find(|set| set.name == name.as_bytes());
     let Some(set) = set else {
         return Ok(None);
     };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if attribute.eq_ignore_ascii_case("value") {
-        return Ok(Some(Value::Text(set.value.to_owned())));
+        return Ok(Some(Value::Text(text(set.value))));
     }
-    let found = set
-        .attributes()
-        .find(|(name, _)| name.eq_ignore_ascii_case(attribute));
+    let mut attributes = set.attributes();
+    let found = attributes.find(|(name, _)| name.eq_ignore_ascii_case(attribute.as_bytes()));
     let Some((name, value)) = found else {
         return Ok(None);
     };
-    let value = value.map(str::to_owned);
-    Ok(match (name.to_ascii_lowercase().as_str(), value) {
+    let value = value.map(text);
+    Ok(match (text(name).to_ascii_lowercase().as_str(), value) {
         ("secure" | "httponly", _) => Some(Value::Unit),
         (_, None) => None,
         ("max-age", Some(value)) => value.parse().ok().map(Value::Integer),
         ("expires", Some(value)) => {
-            let date = Date::parse_http(&value);
+            let date = Date::parse_http(value.as_bytes());
             let date =
                 date.ok_or_else(|| format!("Expires of the cookie is no date: {value:?}"))?;
             Some(Value::Date(date))

@@ -393,9 +393,9 @@ fn cookies(step: &Step, user: &mut User, out: &mut Vec<u8>) -> Result<(), String
     let mut separator: &[u8] = b"Cookie: ";
     for (name, value) in jar.for_path(path, Instant::now()) {
         out.extend_from_slice(separator);
-        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(name);
         out.push(b'=');
-        out.extend_from_slice(value.as_bytes());
+        out.extend_from_slice(value);
         separator = b"; ";
     }
     for pair in &step.entry.cookies {

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::{Position, Session, User};
 use crate::answer::Answer;
+use crate::date::Date;
 use crate::digest::{Asked, Challenge};
 use crate::render::digest_user;
 use crate::scenario::Flow;
@@ -35,11 +36,8 @@ impl<'s> Session<'s> {
     pub(super) fn take_cookies(&self, user: &mut User, answer: &Answer<'_>) {
         let (_, path) = user.line.split_once(' ').unwrap_or(("", "/"));
         for header in answer.values("set-cookie") {
-            let date = answer.values("date").next();
-            let date = date.and_then(|date| std::str::from_utf8(date).ok());
-            if let Ok(header) = std::str::from_utf8(header) {
-                user.jar.take(header, path, date, Instant::now());
-            }
+            let date = answer.values("date").next().and_then(Date::parse_http);
+            user.jar.take(header, path, date, Instant::now());
         }
     }
 
