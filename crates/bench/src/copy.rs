@@ -73,6 +73,11 @@ impl Copy {
         command
     }
 
+    /// Returns a command to run hakaru in the copy's folder.
+    pub(crate) fn hakaru_command(&self) -> Command {
+        self.command(&self.program)
+    }
+
     /// Runs hakaru with `words`, and the app's command behind when other than the configured one;
     /// returns the JSON.
     pub(crate) fn hakaru(
@@ -80,7 +85,7 @@ impl Copy {
         words: &[String],
         command: &[String],
     ) -> Result<Value, Box<dyn Error>> {
-        let mut hakaru = self.command(&self.program);
+        let mut hakaru = self.hakaru_command();
         hakaru.args(words).arg("--json");
         if !command.is_empty() {
             hakaru.arg("--").args(command);

@@ -11,6 +11,7 @@ mod copy;
 mod counted;
 mod doctor;
 mod experiment;
+mod flows;
 mod honesty;
 mod jit;
 mod load;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Some("code") => code::run(&arguments[1..]),
         Some("doctor") => doctor::run(&arguments[1..]),
         Some("experiment") => experiment::run(&arguments[1..]),
+        Some("flows") => flows::run(&arguments[1..]),
         Some("honesty") => honesty::run(&arguments[1..]),
         Some("jit") => jit::run(&arguments[1..]),
         Some("load") => load::run(&arguments[1..]),
@@ -52,7 +54,7 @@ fn main() -> ExitCode {
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `advice`, `agent`, `code`, `doctor`, `experiment`, `honesty`, `jit`, `load`, `logs`, `online`, `profile`, `schema`, `solutions`, \
+            "no benchmark is called {:?}; there are `advice`, `agent`, `code`, `doctor`, `experiment`, `flows`, `honesty`, `jit`, `load`, `logs`, `online`, `profile`, `schema`, `solutions`, \
              `try`, `tune` and `whatif`",
             other.unwrap_or("")
         )

@@ -42,8 +42,13 @@ impl Walk {
         }
         for asked in &mut self.requests {
             if asked.is_finished && asked.body.is_null() {
-                asked.body =
-                    browser.call("Network.getResponseBody", json!({ "requestId": asked.id }));
+                let request = json!({ "requestId": asked.id });
+                let answer = browser.answer("Network.getResponseBody", request);
+                // An error for what is no part of a page, such as its icon.
+                asked.body = match answer["result"].is_null() {
+                    true => json!({}),
+                    false => answer["result"].clone(),
+                };
             }
         }
     }

@@ -1,27 +1,32 @@
-//! Records of traffic in (access logs, `.har` files of browsers, copied `curl` lines) and OpenAPI
+//! Records of traffic in (access logs, runs, `.har` files of browsers, copied `curl` lines) and OpenAPI
 //! descriptions, flows with weights and a plan of load out.
 //!
 //! What is written is for people to read and mend. Secrets never stand in a flow, and what cannot
 //! be taken over is listed with its place ([`LeftOut`]). No file is opened here.
 //!
-//! Start reading at [`Taken`], then [`of_log`], [`of_har`], [`of_curl`], [`of_openapi`].
+//! Start reading at [`Taken`], then [`of_log`], [`of_run`], [`of_har`], [`of_curl`], [`of_openapi`].
 
 mod browser;
 mod call;
+mod config;
 mod correlate;
 mod curl;
 mod har;
 mod log;
 mod openapi;
 mod plan;
+mod replay;
+mod run;
 mod secret;
 
 use call::Call;
+pub use config::config;
 pub use curl::of_curl;
 pub use har::of_har;
-pub use log::of_log;
+pub use log::{Wish, of_log};
 pub use openapi::of_openapi;
-pub use plan::{Plan, config};
+pub use plan::Plan;
+pub use run::of_run;
 use secret::Secrets;
 
 /// Reads a text as flows; the flag says whether flows changing data are on.
@@ -34,10 +39,14 @@ pub type Read = fn(&str, bool) -> Result<Taken, String>;
 /// OpenAPI description. `None` for anything else, an access log among it.
 pub fn kind_of(head: &str) -> Option<Read> {
     let head = head.trim_start_matches('\u{feff}').trim_start();
-    let is_har =
-        head.starts_with('{') && head.contains("\"log\"") && !head.lines().next()?.ends_with('}');
-    let is_short_har = head.starts_with("{\"log\":{");
-    if is_har || is_short_har {
+    // A line that is a whole object is one of a log, unless it holds a record of a browser.
+    let first = head.lines().next()?;
+    let line = serde_json::from_str::<serde_json::Value>(first);
+    let is_har = match line {
+        Ok(object) => object["log"].is_object(),
+        Err(_) => head.starts_with('{') && head.contains("\"log\""),
+    };
+    if is_har {
         return Some(of_har);
     }
     let is_openapi = |line: &str| {
@@ -67,6 +76,8 @@ pub struct Taken {
     pub flows: Vec<Flow>,
     /// How hard to load, as the record was.
     pub plan: Plan,
+    /// The due time and the flow of each request as CSV, for a file named by [`Plan::arrivals`].
+    pub arrivals: Option<String>,
     /// Scheme, host and port of the requests, where recorded.
     pub origin: Option<String>,
     /// What could not be taken over.
@@ -154,4 +165,33 @@ impl LeftOut {
 /// Returns whether a request of the method changes nothing.
 fn is_safe(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "OPTIONS")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_told_by_the_first_bytes() {
+        let check = |head: &str, expected: Option<Read>| {
+            let is_same = match (kind_of(head), expected) {
+                (None, None) => true,
+                (Some(found), Some(expected)) => std::ptr::fn_addr_eq(found, expected),
+                _ => false,
+            };
+            assert!(is_same, "{head}");
+        };
+        check(
+            "{\"log\":{\"version\":\"1.2\",\"entries\":[{\"req",
+            Some(of_har),
+        );
+        check("\u{feff}{\n  \"log\": {\n", Some(of_har));
+        check("{\"log\": {\"entries\": []}}\n", Some(of_har));
+        check("{\"log\":\"GET / HTTP/1.1\"}\n{\"log\"", None);
+        check("{\"uri\":\"/log\",\"method\":\"GET\"}", None);
+        check("openapi: 3.0.0\n", Some(of_openapi));
+        check("{\"openapi\":\"3.1.0\"}", Some(of_openapi));
+        check("curl 'http://a.test/'\n", Some(of_curl));
+        check("", None);
+    }
 }

@@ -1,70 +1,154 @@
 //! Flows from an access log: one for each route, by share, and the request rate.
 
+mod columns;
+
 use std::collections::{BTreeMap, HashMap};
 
 use logs::access::Request;
 
-use crate::call::{self, Call, Template};
+use crate::call::{self, Call};
 use crate::plan::{self, Plan};
+use crate::replay;
 use crate::{Flow, LeftOut, Taken, is_safe};
+use columns::Shape;
 
 /// Greatest sum of weights, approximately: shares finer than a ten-thousandth are no part of a mix.
 const WEIGHTS_SUM_MAX: u64 = 10_000;
-/// Greatest number of addresses kept per route: a cache holding as many holds the app's as well.
-const ADDRESSES_MAX: usize = 1_000;
+/// Greatest number of requests kept per route: a cache holding as many holds the app's as well.
+const ROWS_MAX: usize = 1_000;
 /// Requests of one kind listed individually; the rest is counted.
 const LISTED_MAX: usize = 20;
 
-/// The requests of one route.
-#[derive(Debug, Default)]
-struct Group<'a> {
-    requests: Vec<&'a Request>,
+/// What to make of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wish {
+    /// Whether requests that change data are on.
+    pub writes: bool,
+    /// How many times as fast as recorded each request is due again; `None` for a load of the same
+    /// mix and rate.
+    pub replay: Option<f64>,
+    /// What is known of the load otherwise; `None` where the record alone shows it.
+    pub(crate) known: Option<Known>,
 }
 
-/// Returns flows of one request each, chosen by share of the log, and the request rate. Requests
-/// that change data are on with `writes` alone. Bodies, cookies and users are in no access log.
-pub fn of_log(requests: &[Request], writes: bool) -> Taken {
-    let mut left_out = Vec::new();
-    let mut usable = Vec::new();
-    let mut unusable = 0;
-    for request in requests {
-        match is_usable(request) {
-            true => usable.push(request),
-            false => {
-                unusable += 1;
-                if unusable <= LISTED_MAX {
-                    let what = call::comment(&format!("{} {}", request.method, request.uri));
-                    let why = format!("`{what}` is not a request for a path");
-                    left_out.push(LeftOut::new(format!("line {}", request.line), why));
-                }
-            }
+impl Wish {
+    /// Returns the wish for flows that change data or not, due again so many times as fast or not.
+    pub fn new(writes: bool, replay: Option<f64>) -> Wish {
+        Wish {
+            writes,
+            replay,
+            known: None,
         }
     }
-    if unusable > LISTED_MAX {
-        let why = format!("{} more are not requests for a path", unusable - LISTED_MAX);
+}
+
+/// The load that left a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Known {
+    /// Users of a closed load; of an open one, the most connections.
+    pub(crate) connections: u32,
+    /// Requests due per second; `None` for a closed load.
+    pub(crate) rate: Option<f64>,
+}
+
+/// Requests of one route that carry the same parts.
+#[derive(Debug)]
+struct Group<'a> {
+    /// Such as `GET /channel/:id`.
+    route: String,
+    shape: Shape,
+    /// Name of the flow.
+    name: String,
+    requests: Vec<&'a Request>,
+    /// Where each of them is in the record.
+    places: Vec<usize>,
+}
+
+/// Returns flows of one request each, chosen by share of the record, and the request rate; or the
+/// due time of each request. Requests that change data are on with `writes` alone. Bodies and
+/// cookies are sent where the log has them.
+///
+/// # Errors
+/// A sentence, where requests are to be due as recorded and the log has no times.
+pub fn of_log(requests: &[Request], wish: Wish) -> Result<Taken, String> {
+    let mut taken = Taken::default();
+    let mut usable = usable(requests, &mut taken.left_out);
+    let dues = match wish.replay {
+        Some(speed) => Some(due_again(&mut usable, speed, &mut taken.left_out)?),
+        None => None,
+    };
+    let groups = groups(&usable);
+    let is_on = |request: &&Request| wish.writes || is_safe(&request.method);
+    let loaded: Vec<&Request> = usable.iter().copied().filter(is_on).collect();
+    taken.plan = plan::of_requests(&loaded);
+    if let Some(known) = wish.known {
+        taken.plan.connections = known.connections;
+        taken.plan.is_closed = known.rate.is_none();
+        taken.plan.rate = known.rate.or(taken.plan.rate);
+    }
+    if let Some(speed) = wish.replay {
+        taken.plan.hasten(speed);
+    }
+    taken.arrivals = dues.map(|dues| arrivals(&groups, &dues));
+    let rows_max = wish.replay.map_or(ROWS_MAX, |_| usize::MAX);
+    let all = usable.len();
+    let flow = |group| flow(group, all, wish.writes, &taken.plan, rows_max);
+    taken.flows = groups.iter().map(flow).collect();
+    taken
+        .left_out
+        .extend(groups.iter().filter_map(without_body));
+    Ok(taken)
+}
+
+/// Puts the requests in the order in which they are due, and returns when; those without a time
+/// are listed.
+fn due_again(
+    requests: &mut Vec<&Request>,
+    speed: f64,
+    left_out: &mut Vec<LeftOut>,
+) -> Result<Vec<f64>, String> {
+    let before = requests.len();
+    let dues = replay::dues_ms(requests, speed)?;
+    if dues.len() < before {
+        let why = format!("{} requests without a time", before - dues.len());
         left_out.push(LeftOut::new("the log", why));
     }
-    let groups = groups(&usable);
-    let is_on = |request: &&&Request| writes || is_safe(&request.method);
-    let loaded: Vec<&Request> = usable.iter().filter(is_on).copied().collect();
-    let plan = plan::of_requests(&loaded);
-    let flows = flows(&groups, writes, &plan);
-    for (route, group) in &groups {
-        let first = group.requests[0];
-        if !is_safe(&first.method) {
-            let count = group.requests.len();
-            let why = format!(
-                "{route}: an access log holds no bodies; write them into its flow ({count} requests)"
-            );
-            left_out.push(LeftOut::new(format!("line {}", first.line), why));
-        }
+    Ok(dues)
+}
+
+/// Returns the due times with the flows as CSV.
+fn arrivals(groups: &[Group<'_>], dues_ms: &[f64]) -> String {
+    let mut names = vec![""; dues_ms.len()];
+    for group in groups {
+        group
+            .places
+            .iter()
+            .for_each(|place| names[*place] = &group.name);
     }
-    Taken {
-        flows,
-        plan,
-        left_out,
-        origin: None,
+    let lines = dues_ms.iter().zip(names);
+    let lines: String = lines
+        .map(|(due, name)| format!("{due:.3},{name}\n"))
+        .collect();
+    format!("due_ms,flow\n{lines}")
+}
+
+/// Returns the requests for a path; lists the others.
+fn usable<'a>(requests: &'a [Request], left_out: &mut Vec<LeftOut>) -> Vec<&'a Request> {
+    let (usable, unusable): (Vec<&Request>, Vec<&Request>) =
+        requests.iter().partition(|request| is_usable(request));
+    for request in unusable.iter().take(LISTED_MAX) {
+        let what = call::comment(&format!("{} {}", request.method, request.uri));
+        let why = format!("`{what}` is not a request for a path");
+        left_out.push(LeftOut::new(format!("line {}", request.line), why));
     }
+    if unusable.len() > LISTED_MAX {
+        let why = format!(
+            "{} more are not requests for a path",
+            unusable.len() - LISTED_MAX
+        );
+        left_out.push(LeftOut::new("the log", why));
+    }
+    usable
 }
 
 fn is_usable(request: &Request) -> bool {
@@ -73,64 +157,92 @@ fn is_usable(request: &Request) -> bool {
     is_method(&request.method) && request.method != "CONNECT" && request.uri.starts_with('/')
 }
 
-/// By route, with most requests first.
-fn groups<'a>(requests: &[&'a Request]) -> Vec<(String, Group<'a>)> {
+/// Says that a group's flow lacks the bodies that its requests had.
+fn without_body(group: &Group<'_>) -> Option<LeftOut> {
+    let first = group.requests[0];
+    if is_safe(&first.method) || group.shape.has_body {
+        return None;
+    }
+    let (route, count) = (&group.route, group.requests.len());
+    let why = match group
+        .requests
+        .iter()
+        .any(|request| !request.body.is_empty())
+    {
+        true => format!("{route}: a body that is no text stands in no feed ({count} requests)"),
+        false => {
+            format!("{route}: the log holds no bodies; write them into its flow ({count} requests)")
+        }
+    };
+    Some(LeftOut::new(format!("line {}", first.line), why))
+}
+
+/// By route and shape, with most requests first.
+fn groups<'a>(requests: &[&'a Request]) -> Vec<Group<'a>> {
     let line = |request: &Request| {
         let path = request.uri.split(['?', '#']).next().unwrap_or_default();
         format!("{} {path}", request.method)
     };
-    let mut by_line: BTreeMap<String, Vec<&'a Request>> = BTreeMap::new();
-    for request in requests {
-        by_line.entry(line(request)).or_default().push(request);
+    let mut by_line: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (place, request) in requests.iter().enumerate() {
+        by_line.entry(line(request)).or_default().push(place);
     }
     let lines: Vec<&str> = by_line.keys().map(String::as_str).collect();
-    let mut by_route: HashMap<String, Group<'a>> = HashMap::new();
-    for (route, requests) in routes::cluster(&lines).into_iter().zip(by_line.values()) {
-        by_route.entry(route).or_default().requests.extend(requests);
+    let mut by_route: BTreeMap<(String, Shape), Vec<usize>> = BTreeMap::new();
+    for (route, places) in routes::cluster(&lines).into_iter().zip(by_line.values()) {
+        for place in places {
+            let key = (route.clone(), Shape::of(requests[*place]));
+            by_route.entry(key).or_default().push(*place);
+        }
     }
-    let mut groups: Vec<(String, Group<'a>)> = by_route.into_iter().collect();
-    for (_, group) in &mut groups {
-        group.requests.sort_by_key(|request| request.line);
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for ((route, shape), mut places) in by_route {
+        places.sort_unstable();
+        groups.push(Group {
+            name: call::name_of(&route, '-'),
+            route,
+            shape,
+            requests: places.iter().map(|place| requests[*place]).collect(),
+            places,
+        });
     }
-    groups.sort_by(|(a, of_a), (b, of_b)| {
-        (of_b.requests.len().cmp(&of_a.requests.len())).then_with(|| a.cmp(b))
+    groups.sort_by(|a, b| {
+        (b.requests.len().cmp(&a.requests.len())).then_with(|| a.route.cmp(&b.route))
     });
+    let mut names: HashMap<String, u32> = HashMap::new();
+    for group in &mut groups {
+        let times = names.entry(group.name.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            group.name = format!("{}-{times}", group.name);
+        }
+    }
     groups
 }
 
-fn flows(groups: &[(String, Group<'_>)], writes: bool, plan: &Plan) -> Vec<Flow> {
-    let all: usize = groups.iter().map(|(_, group)| group.requests.len()).sum();
-    let mut names: HashMap<String, u32> = HashMap::new();
-    let flow = |(route, group): &(String, Group<'_>)| {
-        let count = group.requests.len() as u64;
-        let method = &group.requests[0].method;
-        let is_on = writes || is_safe(method);
-        let (url, feed) = addresses(&group.requests, plan.connections);
-        let call = Call {
-            comments: vec![
-                format!("{route}: {count} of {all} requests of the log."),
-                seen(&group.requests),
-            ],
-            method: method.clone(),
-            url,
-            ..Call::default()
-        };
-        let mut name = call::name_of(route, '-');
-        let times = names.entry(name.clone()).or_default();
-        *times += 1;
-        if *times > 1 {
-            name = format!("{name}-{times}");
-        }
-        Flow {
-            name,
-            text: call.print(),
-            feed,
-            has_secrets: false,
-            weight: weight(count, all as u64),
-            is_on,
-        }
+fn flow(group: &Group<'_>, all: usize, writes: bool, plan: &Plan, rows_max: usize) -> Flow {
+    let count = group.requests.len() as u64;
+    let method = &group.requests[0].method;
+    let columns = columns::of(&group.requests, group.shape, plan.connections, rows_max);
+    let call = Call {
+        comments: vec![
+            format!("{}: {count} of {all} requests of the log.", group.route),
+            seen(&group.requests),
+        ],
+        method: method.clone(),
+        url: columns.url,
+        headers: columns.headers,
+        body: columns.body,
+        ..Call::default()
     };
-    groups.iter().map(flow).collect()
+    Flow {
+        name: group.name.clone(),
+        text: call.print(),
+        has_secrets: columns.feed.is_some() && (group.shape.has_cookie || group.shape.has_body),
+        feed: columns.feed,
+        weight: weight(count, all as u64),
+        is_on: writes || is_safe(method),
+    }
 }
 
 fn weight(count: u64, all: u64) -> u64 {
@@ -138,26 +250,6 @@ fn weight(count: u64, all: u64) -> u64 {
         true => ((count * WEIGHTS_SUM_MAX + all / 2) / all).max(1),
         false => count,
     }
-}
-
-/// The address of a route's requests; where there are several, a column of a feed, as often as each
-/// came.
-fn addresses(requests: &[&Request], rows_min: u32) -> (Template, Option<String>) {
-    let first = &requests[0].uri;
-    if requests.iter().all(|request| request.uri == *first) {
-        return (Template::text(first), None);
-    }
-    let taken = requests.len().min(ADDRESSES_MAX);
-    let rows: Vec<String> = (0..taken)
-        .map(|index| {
-            let uri = &requests[index * requests.len() / taken].uri;
-            format!("\"{}\"\n", Template::text(uri).print(call::Style::Url))
-        })
-        .collect();
-    // Each user needs a row of its own; whole rounds keep the shares.
-    let rounds = (rows_min as usize).div_ceil(rows.len()).max(1);
-    let feed = format!("uri\n{}", rows.concat().repeat(rounds));
-    (Template::variable("uri"), Some(feed))
 }
 
 /// Remarks on the responses in the log.

@@ -1,36 +1,48 @@
-//! The load in a record of traffic, and the configuration for the same load.
+//! The load in a record of traffic.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write;
 
 use logs::access::Request;
-
-use crate::Taken;
 
 /// Users of a load of which no times are known.
 const CONNECTIONS: u32 = 10;
 /// Longest think time: after a longer pause the user has gone.
 const PAUSE_MICROS_MAX: i64 = 600_000_000;
-/// First words of a configuration written here.
-const TAKEN_FROM: &str = "# Load and flows taken from";
-const SECOND: i64 = 1_000_000;
+/// A second, in microseconds.
+pub(crate) const SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60 * SECOND;
 /// Greatest number of minutes written as stages of a rate.
 const MINUTES_MAX: usize = 24 * 60;
+/// A closed load has nearly all of its users' requests under way for most of the time: at least
+/// `CLOSED_LEVEL` of the most for `CLOSED_TIME` of the time. Independent users, of whom one sends
+/// while another has left, are far below: at a mean of ten, a Poisson distribution's 99th percentile
+/// is 18.
+const CLOSED_LEVEL: f64 = 0.9;
+const CLOSED_TIME: f64 = 0.8;
+/// Requests of each user of a closed load, at least: fewer may overlap by chance.
+const REQUESTS_OF_USER_MIN: u64 = 10;
+/// Part of the time in which no more requests are under way than the users of a closed load have: a
+/// probe of the app's health may add one for a moment.
+const MOST_TIME: f64 = 0.95;
 
 /// How hard to load.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// Greatest number of open connections; for a closed load, of users.
     pub connections: u32,
-    /// Requests per second of an open load; `None` for a closed one.
+    /// Requests per second; `None` where the record has no times.
     pub rate: Option<f64>,
+    /// Whether each of the users sent the next request after the last response, so that the rate
+    /// was the app's doing.
+    pub is_closed: bool,
     /// Length of the record in seconds.
     pub duration_s: Option<f64>,
     /// Requests under way at a time, on average.
     pub concurrency: Option<f64>,
     /// The rate by minute, in the format of `hakaru load --rate`.
     pub stages: Option<String>,
+    /// Path of the file of due times, where requests are due as recorded.
+    pub arrivals: Option<String>,
     /// Variance of the requests in a second, over the mean: 1 for independent arrivals, less for
     /// even ones.
     pub dispersion: Option<f64>,
@@ -46,6 +58,13 @@ impl Plan {
             connections: 1,
             ..Plan::default()
         }
+    }
+
+    /// Makes all that happens per time so many times as fast.
+    pub(crate) fn hasten(&mut self, speed: f64) {
+        self.rate = self.rate.map(|rate| rate * speed);
+        self.duration_s = self.duration_s.map(|seconds| seconds / speed);
+        self.stages = None;
     }
 }
 
@@ -70,12 +89,19 @@ pub(crate) fn of_requests(requests: &[&Request]) -> Plan {
     let seconds = length as f64 / SECOND as f64;
     let timed = requests.iter().any(|request| request.took_micros.is_some());
     let busy: i64 = spans.iter().map(|(began, ended)| ended - began).sum();
+    let levels = levels(&spans);
+    let is_many = |users: &u32| spans.len() as u64 >= u64::from(*users) * REQUESTS_OF_USER_MIN;
+    let closed = closed(&levels).filter(is_many).filter(|_| timed);
+    let most = levels.keys().next_back().copied().unwrap_or(1);
+    let most = if timed { most } else { CONNECTIONS };
     Plan {
-        connections: if timed { peak(&spans) } else { CONNECTIONS },
+        connections: closed.unwrap_or(most),
+        is_closed: closed.is_some(),
         rate: Some(spans.len() as f64 / seconds),
         duration_s: Some(seconds),
         concurrency: timed.then_some(busy as f64 / length as f64),
         stages: stages(&spans, first, length),
+        arrivals: None,
         dispersion: dispersion(&spans, first, length),
         pauses_s: pauses(requests),
     }
@@ -93,7 +119,8 @@ fn length_micros(first: i64, last: i64, count: usize, in_seconds: bool) -> i64 {
     (between + behind).max(1)
 }
 
-fn ended_in_whole_seconds(requests: &[&Request]) -> bool {
+/// Returns whether the record's times are of whole seconds.
+pub(crate) fn ended_in_whole_seconds(requests: &[&Request]) -> bool {
     requests.iter().all(|request| {
         let took = i64::from(request.took_micros.unwrap_or(0));
         request
@@ -102,20 +129,36 @@ fn ended_in_whole_seconds(requests: &[&Request]) -> bool {
     })
 }
 
-/// Returns the greatest number of concurrent requests.
-fn peak(spans: &[(i64, i64)]) -> u32 {
+/// Returns for how long, in microseconds, how many requests were under way.
+fn levels(spans: &[(i64, i64)]) -> BTreeMap<u32, i64> {
     // An end comes before a begin of the same moment.
     let mut changes: Vec<(i64, i32)> = spans
         .iter()
         .flat_map(|(began, ended)| [(*began, 1), ((*ended).max(began + 1), -1)])
         .collect();
     changes.sort_unstable();
-    let (mut now, mut most) = (0, 1);
-    for (_, change) in changes {
-        now += change;
-        most = most.max(now);
+    let (mut now, mut since) = (0_i32, changes.first().map_or(0, |(at, _)| *at));
+    let mut levels = BTreeMap::new();
+    for (at, change) in changes {
+        // A moment counts as well: it may be the peak.
+        *levels.entry(now.unsigned_abs()).or_default() += at - since;
+        (now, since) = (now + change, at);
     }
-    most.unsigned_abs()
+    levels
+}
+
+/// Returns the users of a closed load, if the load was one.
+fn closed(levels: &BTreeMap<u32, i64>) -> Option<u32> {
+    let all: i64 = levels.values().sum();
+    let mut below = 0;
+    let at_most = |(level, time): (&u32, &i64)| {
+        below += time;
+        (below as f64 >= all as f64 * MOST_TIME).then_some(*level)
+    };
+    let users = levels.iter().find_map(at_most)?;
+    let near = levels.range((f64::from(users) * CLOSED_LEVEL).ceil() as u32..);
+    let near: i64 = near.map(|(_, time)| time).sum();
+    (near as f64 >= all as f64 * CLOSED_TIME).then_some(users)
 }
 
 fn counts(spans: &[(i64, i64)], first: i64, each: i64) -> BTreeMap<i64, u64> {
@@ -184,95 +227,34 @@ pub(crate) fn middle(mut values: Vec<u64>) -> Option<u64> {
     values.get(values.len() / 2).copied()
 }
 
-/// Returns the configuration for running the flows in `folder`. `kept` is the text of an existing
-/// configuration; load and flows are replaced there. Without one, `url` is the app's.
-pub fn config(taken: &Taken, source: &str, folder: &str, kept: Option<&str>, url: &str) -> String {
-    let head = format!(
-        "# Load and flows taken from {}.\n",
-        crate::call::comment(source)
-    );
-    let kept = match kept {
-        Some(text) => without_load(text),
-        None => format!(
-            "\n[target]\n# Where the app answers; `command` starts it (`hakaru help config`).\nurl = {}\n",
-            quoted(url)
-        ),
-    };
-    head + &kept + &load(&taken.plan) + &flows(taken, folder)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Returns a configuration without load and flows.
-fn without_load(text: &str) -> String {
-    let mut out = String::from("\n");
-    let mut is_kept = true;
-    for line in text.lines() {
-        let bare = line.trim();
-        if bare.starts_with('[') {
-            let name = bare.trim_matches(['[', ']', ' ']);
-            let root = name.split(['.', ']', ' ']).next().unwrap_or_default();
-            is_kept = !matches!(root, "load" | "flow" | "score");
-        }
-        if is_kept && !bare.starts_with(TAKEN_FROM) {
-            out.push_str(line);
-            out.push('\n');
-        }
+    /// The plan of requests by begin and length in milliseconds.
+    fn plan(spans: impl IntoIterator<Item = (i64, u32)>) -> Plan {
+        let request = |(began_ms, took_ms): (i64, u32)| Request {
+            began_micros: Some(began_ms * 1_000 + 1),
+            took_micros: Some(took_ms * 1_000),
+            ..Request::default()
+        };
+        let requests: Vec<Request> = spans.into_iter().map(request).collect();
+        of_requests(&requests.iter().collect::<Vec<_>>())
     }
-    out
-}
 
-fn load(plan: &Plan) -> String {
-    let mut out = String::from("\n[load]\n");
-    if let Some(concurrency) = plan.concurrency {
-        let _ = writeln!(
-            out,
-            "# On average {concurrency:.3} requests were under way, at most so many as connections say."
-        );
+    #[test]
+    fn users_who_wait_for_responses_are_told_from_a_rate() {
+        // Four users, who send 2 ms after each response, and a probe of the app's health.
+        let users = (0..4).flat_map(|user| (0..50).map(move |turn| (user + turn * 102, 100)));
+        let closed = plan(users.chain([(2_000, 30)]));
+        assert_eq!((closed.is_closed, closed.connections), (true, 4));
+        // The same requests at even distances, long and short ones in turns.
+        let open = plan((0..200).map(|index| (index * 25, [10, 190][index as usize % 2])));
+        assert_eq!((open.is_closed, open.connections), (false, 5));
+        // Seldom more than one at a time.
+        let sparse = plan((0..200).map(|index| (index * 100, 5)));
+        assert_eq!((sparse.is_closed, sparse.connections), (false, 1));
+        // Too few to tell.
+        assert!(!plan([(0, 100), (50, 100)]).is_closed);
     }
-    let _ = writeln!(out, "connections = {}", plan.connections.max(1));
-    if let Some(rate) = plan.rate {
-        let _ = writeln!(out, "# The mean of the record.");
-        let _ = writeln!(out, "rate = {rate:.3}");
-    }
-    if let Some(seconds) = plan.duration_s {
-        let millis = ((seconds * 1e3) as u64).clamp(1_000, 3_600_000);
-        let _ = writeln!(out, "duration = \"{millis}ms\"");
-    }
-    if let Some(stages) = &plan.stages {
-        let _ = writeln!(out, "# By minute: hakaru load --rate '{stages}'");
-    }
-    if let Some(dispersion) = plan.dispersion {
-        let _ = writeln!(
-            out,
-            "# Burstiness: variance over mean of the requests in a second is {dispersion:.2} (1: independent of each other, `hakaru load --poisson`)."
-        );
-    }
-    if let Some((median, p95)) = plan.pauses_s {
-        let _ = writeln!(
-            out,
-            "# Pauses of one client between an answer and its next request: {median:.3} s at the median, {p95:.3} s at the 95th percentile."
-        );
-    }
-    out
-}
-
-fn flows(taken: &Taken, folder: &str) -> String {
-    let mut out = String::new();
-    for flow in &taken.flows {
-        let mark = if flow.is_on { "" } else { "# " };
-        if !flow.is_on {
-            out.push_str("\n# Changes data; take the marks away, or use --writes.");
-        }
-        let path = |extension: &str| quoted(&format!("{folder}/{}.{extension}", flow.name));
-        let _ = writeln!(out, "\n{mark}[[flow]]\n{mark}file = {}", path("hurl"));
-        let _ = writeln!(out, "{mark}weight = {}", flow.weight);
-        if flow.feed.is_some() {
-            let _ = writeln!(out, "{mark}feed = {}", path("csv"));
-        }
-    }
-    out
-}
-
-fn quoted(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("\"{escaped}\"")
 }

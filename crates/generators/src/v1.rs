@@ -84,6 +84,7 @@ pub(crate) enum Arrivals {
     Even,
     Poisson,
     Bursts(u32),
+    Recorded,
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

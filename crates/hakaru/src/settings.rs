@@ -10,13 +10,13 @@ use std::time::Duration;
 use app_process::{CommandLine, Endpoint, Spec};
 use experiment::Settings;
 use guard::Allowed;
-use load::{Pace, Plan, Trust};
+use load::{Arrivals, Pace, Plan, Schedule, Trust};
 use recording::{Nanos, Typed};
 use scenario::{CapturePoints, ScoreRule, ScoreSpec};
 
 use crate::cli::RunArgs;
 use crate::exit::Failure;
-use crate::settings::config::{Config, FILE_NAME, Loaded};
+use crate::settings::config::{Config, FILE_NAME, Loaded, Rate};
 
 pub(crate) use flow::{flow_spec, typed_flow};
 
@@ -148,19 +148,39 @@ fn spec(command: CommandLine, endpoint: &Endpoint, config: &Config, directory: P
     spec
 }
 
+/// When requests are due: by the rate on the command line, else as the file says.
+fn pace(args: &RunArgs, config: &Config) -> Result<Pace, Failure> {
+    let constant = |rate: f64| match rate > 0.0 && rate.is_finite() {
+        true => Ok(Pace::Constant { per_second: rate }),
+        false => Err(Failure::usage(format!(
+            "a rate of {rate} requests per second cannot be sent"
+        ))),
+    };
+    let arrivals = match config.load.arrivals {
+        Some(_) => Arrivals::Recorded,
+        None => Arrivals::Even,
+    };
+    let rate = match (args.rate, &config.load.rate) {
+        (Some(rate), _) => return constant(rate),
+        (None, Some(Rate::PerSecond(rate))) if arrivals == Arrivals::Even => {
+            return constant(*rate);
+        }
+        (None, Some(Rate::PerSecond(rate))) => rate.to_string(),
+        (None, Some(Rate::Stages(stages))) => stages.clone(),
+        (None, None) if arrivals == Arrivals::Recorded => {
+            let why = "`arrivals` says when requests are due; `rate` beside it says their mean, and is missing";
+            return Err(Failure::usage(why));
+        }
+        (None, None) => return Ok(Pace::Closed),
+    };
+    let schedule = Schedule::parse(&rate, arrivals);
+    let schedule = schedule.map_err(|why| Failure::usage(format!("[load] rate: {why}")))?;
+    Ok(Pace::Scheduled(schedule))
+}
+
 fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
     let load = &config.load;
-    let pace = match args.rate.or(load.rate) {
-        Some(per_second) if per_second > 0.0 && per_second.is_finite() => {
-            Pace::Constant { per_second }
-        }
-        Some(rate) => {
-            return Err(Failure::usage(format!(
-                "a rate of {rate} requests per second cannot be sent"
-            )));
-        }
-        None => Pace::Closed,
-    };
+    let pace = pace(args, config)?;
     let connections = args
         .connections
         .or(load.connections)
@@ -254,6 +274,7 @@ pub(crate) fn scenario_spec(
         variables: config.variables.clone().into_iter().collect(),
         feed_prefix: String::new(),
         score: score_spec(config),
+        arrivals: (config.load.arrivals.as_ref()).map(|path| folder.join(path)),
         run_token: String::new(),
     })
 }
@@ -312,6 +333,40 @@ mod tests {
         assert_eq!(settings.plan.duration, Nanos(5_000_000_000));
         assert_eq!(settings.plan.warmup, nanos(WARMUP_DEFAULT));
         assert!(settings.agent);
+    }
+
+    #[test]
+    fn a_rate_is_a_number_or_stages_or_the_mean_of_arrivals() {
+        let pace = |load: &str, rate: Option<f64>| {
+            let args = RunArgs {
+                rate,
+                ..RunArgs::default()
+            };
+            let toml = format!("[target]\ncommand = 'puma'\n[load]\n{load}");
+            resolve(args, &toml).map(|settings| settings.plan.pace)
+        };
+        let scheduled = |text: &str, arrivals| {
+            Pace::Scheduled(Schedule::parse(text, arrivals).expect("a rate"))
+        };
+        let constant = Pace::Constant { per_second: 5.0 };
+        assert_eq!(pace("rate = 5", None).expect("a pace"), constant);
+        let stages = "rate = '10/60s,20/30s'";
+        let expected = scheduled("10/60s,20/30s", Arrivals::Even);
+        assert_eq!(pace(stages, None).expect("a pace"), expected);
+        assert_eq!(pace(stages, Some(5.0)).expect("a pace"), constant);
+        let recorded = "rate = 7.5\narrivals = 'a.csv'";
+        let expected = scheduled("7.5", Arrivals::Recorded);
+        assert_eq!(pace(recorded, None).expect("a pace"), expected);
+        assert_eq!(pace(recorded, Some(5.0)).expect("a pace"), constant);
+        for wrong in [
+            "rate = 'soon'",
+            "rate = 0",
+            "rate = '0'",
+            "arrivals = 'a.csv'",
+        ] {
+            let failure = pace(wrong, None).expect_err("refused");
+            assert_eq!(failure.exit, crate::exit::Exit::Usage, "{wrong}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use scenario::{Part, Scenario};
 use crate::LoadError;
 use crate::level::LevelUp;
 use crate::poller::Engine;
-use crate::schedule::Schedule;
+use crate::schedule::{Arrivals, Schedule};
 use crate::stream::Via;
 use crate::tls::Trust;
 
@@ -219,7 +219,13 @@ impl Plan {
         if plan.duration == Nanos::ZERO {
             return wrong("the duration of the load is zero".to_owned());
         }
-        plan.pace.schedule().map_err(LoadError::Plan)?;
+        let schedule = plan.pace.schedule().map_err(LoadError::Plan)?;
+        let is_recorded =
+            schedule.is_some_and(|schedule| schedule.arrivals() == Arrivals::Recorded);
+        if is_recorded && scenario.due_ns().is_empty() {
+            let what = "requests are to be due as recorded, and the scenario has no due times";
+            return wrong(what.to_owned());
+        }
         if plan.level_up.is_some() && plan.pace != Pace::Closed {
             let what = "level_up adds users to a closed load; leave it or the rate out";
             return wrong(what.to_owned());

@@ -38,6 +38,8 @@ pub enum Arrivals {
     Poisson,
     /// The given number at once, then a pause, with the rate as the mean.
     Bursts(u32),
+    /// As in a record of traffic: at the times of the scenario, whose mean is the rate.
+    Recorded,
 }
 
 /// Greatest rate per second: higher rates cannot be distinguished in whole nanoseconds.
@@ -189,6 +191,7 @@ impl fmt::Display for Schedule {
             Arrivals::Even => Ok(()),
             Arrivals::Poisson => f.write_str(" (Poisson)"),
             Arrivals::Bursts(size) => write!(f, " (in bursts of {size})"),
+            Arrivals::Recorded => f.write_str(" (as recorded)"),
         }
     }
 }
@@ -197,6 +200,8 @@ impl fmt::Display for Schedule {
 #[derive(Debug)]
 pub(crate) struct Pacer<'a> {
     schedule: &'a Schedule,
+    /// Due times of [`Arrivals::Recorded`], nanoseconds.
+    recorded: &'a [u64],
     lanes: u64,
     tick: u64,
     /// The sum of all distances so far, in requests at the mean rate; for Poisson arrivals only.
@@ -208,16 +213,27 @@ pub(crate) struct Pacer<'a> {
 impl<'a> Pacer<'a> {
     /// Returns the pacer for one thread of the plan's part: request k belongs to generator k mod N,
     /// and requests of a generator go round among the threads.
-    pub(crate) fn of_plan(schedule: &'a Schedule, plan: &Plan, thread: u32) -> Pacer<'a> {
+    pub(crate) fn of_plan(
+        schedule: &'a Schedule,
+        recorded: &'a [u64],
+        plan: &Plan,
+        thread: u32,
+    ) -> Pacer<'a> {
         let lane = plan.part.in_whole(u64::from(thread));
         let lanes = u64::from(plan.part.of()) * u64::from(plan.threads);
-        Pacer::new(schedule, lane, lanes, plan.seed)
+        Pacer::new((schedule, recorded), lane, lanes, plan.seed)
     }
 
     /// `lane` counts from zero. All lanes of one seed draw the same random numbers.
-    fn new(schedule: &'a Schedule, lane: u64, lanes: u64, seed: u64) -> Pacer<'a> {
+    fn new(
+        (schedule, recorded): (&'a Schedule, &'a [u64]),
+        lane: u64,
+        lanes: u64,
+        seed: u64,
+    ) -> Pacer<'a> {
         let mut pacer = Pacer {
             schedule,
+            recorded,
             lanes,
             tick: 0,
             distance: 0.0,
@@ -252,6 +268,10 @@ impl<'a> Pacer<'a> {
                 }
                 self.distance
             }
+            Arrivals::Recorded => {
+                self.due = self.recorded.get(self.tick as usize).copied().map(Nanos);
+                return;
+            }
         };
         self.due = self.schedule.reaches(position);
     }
@@ -270,7 +290,7 @@ mod tests {
 
     /// Due times of the first `count` requests, in ms, over one thread.
     fn due_ms(schedule: &Schedule, count: usize) -> Vec<f64> {
-        let mut pacer = Pacer::new(schedule, 0, 1, 7);
+        let mut pacer = Pacer::new((schedule, &[]), 0, 1, 7);
         let mut due = Vec::new();
         while due.len() < count
             && let Some(next) = pacer.due()
@@ -356,7 +376,7 @@ mod tests {
                 ..plan.clone()
             };
             for thread in 0..plan.threads {
-                let mut pacer = Pacer::of_plan(schedule, &plan, thread);
+                let mut pacer = Pacer::of_plan(schedule, &RECORDED, &plan, thread);
                 for _ in 0..each {
                     shared.extend(pacer.due().map(|due| (pacer.tick, due)));
                     pacer.advance();
@@ -367,6 +387,17 @@ mod tests {
         shared
     }
 
+    /// Due times of a record, fewer than a plan of the tests may ask for.
+    static RECORDED: [u64; 100] = {
+        let mut due = [0; 100];
+        let mut index = 0;
+        while index < due.len() {
+            due[index] = (index * index) as u64;
+            index += 1;
+        }
+        due
+    };
+
     fn any_schedule() -> impl Strategy<Value = Schedule> {
         let stage = (0_u32..2_000, 0_u32..2_000, 1_u64..5_000).prop_map(|(from, to, ms)| Stage {
             from: f64::from(from),
@@ -376,6 +407,7 @@ mod tests {
         let arrivals = prop_oneof![
             Just(Arrivals::Even),
             Just(Arrivals::Poisson),
+            Just(Arrivals::Recorded),
             (1_u32..50).prop_map(Arrivals::Bursts),
         ];
         (proptest::collection::vec(stage, 1..5), arrivals)
@@ -401,6 +433,18 @@ mod tests {
             let whole = shared(&alone, &schedule, 1, lanes * each);
             prop_assert_eq!(shared(&plan, &schedule, generators, each), whole);
         }
+    }
+
+    #[test]
+    fn a_record_is_due_as_it_came_and_ends() {
+        let schedule = parse("100", Arrivals::Recorded);
+        let mut pacer = Pacer::new((&schedule, &[0, 7, 7, 9]), 1, 2, 7);
+        assert_eq!(pacer.due(), Some(Nanos(7)));
+        pacer.advance();
+        assert_eq!(pacer.due(), Some(Nanos(9)));
+        pacer.advance();
+        assert_eq!(pacer.due(), None);
+        assert_eq!(schedule.to_string(), "100 (as recorded)");
     }
 
     #[test]

@@ -116,7 +116,8 @@ impl<'a> Worker<'a> {
     /// Returns a worker; to be called on the thread of the worker.
     pub(crate) fn new(task: Task<'a>, book: Book) -> io::Result<Worker<'a>> {
         let plan = task.plan;
-        let pacer = |schedule| Pacer::of_plan(schedule, plan, task.number);
+        let recorded = task.scenario.due_ns();
+        let pacer = |schedule| Pacer::of_plan(schedule, recorded, plan, task.number);
         Ok(Worker {
             pacer: task.schedule.map(pacer),
             sweep_at: task.start,

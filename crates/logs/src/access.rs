@@ -179,7 +179,7 @@ impl Access {
 }
 
 /// One request of an access log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// Number of the line, from 1.
     pub line: u64,
@@ -198,6 +198,12 @@ pub struct Request {
     pub bytes: Option<u64>,
     /// Client of the request, an address as a rule; empty where the line has none.
     pub client: String,
+    /// The request's cookies; empty where the line has none.
+    pub cookie: String,
+    /// The kind of the request's body; empty where the line has none.
+    pub content_type: String,
+    /// The request's body; empty where the line has none.
+    pub body: Vec<u8>,
 }
 
 /// Reads a line; `None` for a line in another format or without a request.
@@ -220,7 +226,46 @@ pub(crate) fn request(format: &Format, number: u64, line: &[u8]) -> Option<Reque
         took_micros: entry.micros,
         bytes: entry.bytes,
         client: text(&entry.client),
+        cookie: text(&plain(format, &entry.cookie)),
+        content_type: text(&plain(format, &entry.content_type)),
+        body: plain(format, &entry.body),
     })
+}
+
+/// Returns a value without the escapes that nginx and Apache write into a line: `\x22`, `\"`, `\\`,
+/// `\n` and the like. JSON has escapes of its own, which are gone already. `-` stands for nothing.
+fn plain(format: &Format, value: &[u8]) -> Vec<u8> {
+    if value == b"-" {
+        return Vec::new();
+    }
+    if *format == Format::Json || !value.contains(&b'\\') {
+        return value.to_owned();
+    }
+    let mut out = Vec::with_capacity(value.len());
+    let mut rest = value;
+    while let Some((byte, behind)) = rest.split_first() {
+        let (byte, taken) = match (byte, behind) {
+            (b'\\', [b'x', high, low, ..]) => match (digit(*high), digit(*low)) {
+                (Some(high), Some(low)) => (high << 4 | low, 4),
+                _ => (*byte, 1),
+            },
+            (b'\\', [letter, ..]) => match letter {
+                b'n' => (b'\n', 2),
+                b'r' => (b'\r', 2),
+                b't' => (b'\t', 2),
+                b'"' | b'\\' => (*letter, 2),
+                _ => (*byte, 1),
+            },
+            _ => (*byte, 1),
+        };
+        out.push(byte);
+        rest = &rest[taken..];
+    }
+    out
+}
+
+fn digit(letter: u8) -> Option<u8> {
+    char::from(letter).to_digit(16).map(|digit| digit as u8)
 }
 
 impl Row {
@@ -324,5 +369,32 @@ mod tests {
         both.merge(read(&Format::Ltsv, Grouping::Routes, &[&a, &b]));
         let requests: Vec<u64> = both.rows().iter().map(|row| row.requests).collect();
         assert_eq!(requests, [2, 1]);
+    }
+
+    #[test]
+    fn what_a_request_carried_is_read_without_the_escapes_of_the_log() {
+        let check = |format: &str, line: &str, cookie: &str, body: &[u8]| {
+            let format = Format::parse(format).expect("a format");
+            let request = request(&format, 1, line.as_bytes()).expect("a request");
+            assert_eq!(
+                (request.cookie.as_str(), request.body.as_slice()),
+                (cookie, body)
+            );
+        };
+        let nginx = "$request \"$http_cookie\" \"$request_body\"";
+        check(nginx, r#"GET /a "-" "-""#, "", b"");
+        check(
+            nginx,
+            r#"POST /a "s=1; t=\x22q\x22" "a=1\x5Cn\xFF""#,
+            "s=1; t=\"q\"",
+            b"a=1\\n\xff",
+        );
+        let apache = r#"%m %U "%{Cookie}i""#;
+        check(apache, r#"GET /a "s=\"1\"\t\\x""#, "s=\"1\"\t\\x", b"");
+        let ltsv = "method:POST\turi:/a\tcookie:s=1\tbody:\\x7B\\x7D\\xz";
+        check("ltsv", ltsv, "s=1", b"{}\\xz");
+        let json =
+            r#"{"method":"POST","uri":"/a","request_body":"{\"a\":\"\\n\"}","http_cookie":""}"#;
+        check("json", json, "", br#"{"a":"\n"}"#);
     }
 }

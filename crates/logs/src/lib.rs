@@ -135,8 +135,11 @@ pub fn requests(
     Ok(unread)
 }
 
-/// Returns the lines of a log, packed by gzip or not.
-fn unpacked<'a>(source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+/// Returns the bytes of a file, packed by gzip or not.
+///
+/// # Errors
+/// What the source says.
+pub fn unpacked<'a>(source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = BufReader::with_capacity(BUFFER_BYTES, source);
     Ok(match source.fill_buf()?.starts_with(&GZIP) {
         true => Box::new(BufReader::with_capacity(

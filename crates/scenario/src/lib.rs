@@ -24,6 +24,7 @@
 //!   clock.
 
 mod answer;
+mod arrivals;
 mod ast;
 mod aws;
 mod base;

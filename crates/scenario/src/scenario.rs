@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::arrivals::Arrivals;
 use crate::ast::{Entry, FlowText, Response};
 use crate::base::BaseUrl;
 use crate::error::{ParseError, ScenarioError};
@@ -37,6 +38,8 @@ pub struct Scenario {
     pub(crate) variables: HashMap<String, Value>,
     /// The order of flows' turns.
     pub(crate) cycle: Vec<u16>,
+    /// The flows of a record in order, which then take their turns so.
+    pub(crate) arrivals: Option<Arrivals>,
     pub(crate) score: ScoreSpec,
     pub(crate) feed_rows_min: Option<usize>,
     /// Ways to the server gone by some entry.
@@ -102,6 +105,7 @@ impl Scenario {
             flows: Vec::new(),
             feeds: Vec::new(),
             cycle: cycle(&spec.flows)?,
+            arrivals: None,
             score: spec.score.clone(),
             feed_rows_min: None,
             links: Vec::new(),
@@ -119,6 +123,9 @@ impl Scenario {
         scenario.links = links;
         scenario.feed_rows_min = scenario.feeds.iter().map(|feed| feed.rows.len()).min();
         scenario.check_score()?;
+        if let Some(path) = &spec.arrivals {
+            scenario.arrivals = Some(scenario.read_arrivals(path, spec, read)?);
+        }
         Ok(scenario)
     }
 
@@ -169,6 +176,34 @@ impl Scenario {
     /// Rows of the shortest feed. More users than that cannot each have a row of their own.
     pub fn feed_rows_min(&self) -> Option<usize> {
         self.feed_rows_min
+    }
+
+    fn read_arrivals(
+        &self,
+        path: &Path,
+        spec: &Spec,
+        read: &mut Reader<'_>,
+    ) -> Result<Arrivals, ScenarioError> {
+        let text = read_text(path, read)?;
+        let why = |why| ScenarioError::Spec(format!("{}:{why}", path.display()));
+        let arrivals = Arrivals::parse(&text, &spec.flows).map_err(why)?;
+        let is_single = |flow: &Flow| flow.steps.len() == 1 && flow.rounds.is_none();
+        match self.flows.iter().find(|flow| !is_single(flow)) {
+            None => Ok(arrivals),
+            Some(flow) => Err(ScenarioError::Spec(format!(
+                "{} has several requests, and {} says when each single one is due; split the flow, or leave `arrivals` out",
+                flow.name,
+                path.display()
+            ))),
+        }
+    }
+
+    /// Returns when each request is due, in nanoseconds from the start, where the order of the
+    /// flows is a record's; empty otherwise.
+    pub fn due_ns(&self) -> &[u64] {
+        self.arrivals
+            .as_ref()
+            .map_or(&[], |arrivals| &arrivals.due_ns)
     }
 
     /// Returns the feed at `path`, read once for all flows, so two flows never share a row.

@@ -159,6 +159,10 @@ impl<'s> Session<'s> {
     /// Think time before the user's next request, nanoseconds. Begins a new iteration when there is
     /// none.
     pub fn delay_ns(&self, user: &mut User) -> u64 {
+        if self.scenario.arrivals.is_some() && user.at.is_none() {
+            // Which flow is next is known when its request is due.
+            return 0;
+        }
         let step = self.step(user);
         if user.trail.has_next() {
             return 0;

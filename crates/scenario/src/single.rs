@@ -102,6 +102,7 @@ impl Scenario {
             feeds: Vec::new(),
             variables: HashMap::new(),
             cycle: vec![0],
+            arrivals: None,
             score: ScoreSpec::default(),
             feed_rows_min: None,
             links: vec![Link::default()],

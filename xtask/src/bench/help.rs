@@ -66,6 +66,10 @@ pub(super) const DOCTOR: &[Flag] = &[
     ("--only NAME[,NAME]", "rows"),
     ("--blocks N", "of each comparison (5)"),
 ];
+pub(super) const FLOWS: &[Flag] = &[
+    ("--database sqlite|mariadb", "of the chat (sqlite)"),
+    ("--seconds N", "of load (20)"),
+];
 pub(super) const LOAD: &[Flag] = &[
     ("--brief", "a short look, which claims nothing"),
     ("--part NAME", "one part alone"),

@@ -4,6 +4,7 @@ mod advice;
 mod agent;
 mod code;
 mod doctor;
+mod flows;
 pub(crate) mod help;
 mod jit;
 mod load;
@@ -48,6 +49,12 @@ const BENCHES: &[Bench] = &[
         "what doctor says that planted faults cost, beside what compare measures; --only NAME, --blocks N; root plants more",
         help::DOCTOR,
         doctor::run_bench,
+    ),
+    (
+        "flows",
+        "the chat's own load behind nginx, and the load that flows from its log: mix, rate, requests under way, findings; --database NAME, --seconds N",
+        help::FLOWS,
+        flows::run_bench,
     ),
     (
         "load",

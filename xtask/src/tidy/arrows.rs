@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &str)] = &[
         "findings",
         "breakdown database doctor figures recording stacks stats whatif words",
     ),
-    ("flows", "logs routes"),
+    ("flows", "logs recording routes"),
     ("generators", "load load-report recording scenario"),
     ("guard", "app-process words"),
     ("kubernetes", ""),

@@ -101,6 +101,7 @@ fn pace(pace: &v1::Pace) -> Result<Pace, String> {
         v1::Arrivals::Even => Arrivals::Even,
         v1::Arrivals::Poisson => Arrivals::Poisson,
         v1::Arrivals::Bursts(size) => Arrivals::Bursts(*size),
+        v1::Arrivals::Recorded => Arrivals::Recorded,
     };
     Schedule::new(stages.collect::<Result<_, _>>()?, arrivals).map(Pace::Scheduled)
 }

@@ -83,6 +83,7 @@ fn pace(pace: &Pace) -> v1::Pace {
             None | Some(Arrivals::Even) => v1::Arrivals::Even,
             Some(Arrivals::Poisson) => v1::Arrivals::Poisson,
             Some(Arrivals::Bursts(size)) => v1::Arrivals::Bursts(size),
+            Some(Arrivals::Recorded) => v1::Arrivals::Recorded,
         },
     }
 }

@@ -23,14 +23,33 @@ Examples:
   hakaru flows from walk.har --writes            a browser's walk, with its forms
   hakaru flows from copied.txt                   lines that a browser copied as cURL
   hakaru flows from openapi.yaml                 a flow for each operation, with its examples
-  hakaru run -c hakaru-access.toml               the load that was written
+  hakaru flows from access.log --replay          each request of the log when it came, in its order
+  hakaru flows from --run last                   the routes of a run of our own, by their shares
+  hakaru run --config hakaru-access.toml         the load that was written
 
 Exit codes: 0 all good, 1 a file cannot be read or written, 2 wrong usage or a record of no known kind; `hakaru help flows` says more.")]
 pub(crate) struct FlowsFromArgs {
     /// An access log (several are one log; packed by gzip or not), a .har file, lines copied as
     /// cURL, or an OpenAPI 3 description; - is standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "run")]
     pub(crate) files: Vec<PathBuf>,
+
+    /// A run of this folder instead of a file: its number, or last
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["files", "format"])]
+    pub(crate) run: Option<String>,
+
+    /// Make each request due when it came, in the record's order, instead of the same mix and rate
+    #[arg(long)]
+    pub(crate) replay: bool,
+
+    /// How many times as fast as it came, such as 2 or 0.5 [default: 1]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        requires = "replay",
+        allow_negative_numbers = true
+    )]
+    pub(crate) speed: Option<f64>,
 
     /// The access log's lines: ltsv, json, combined, common, or nginx's log_format or Apache's
     /// LogFormat [default: by the first line]
@@ -41,7 +60,7 @@ pub(crate) struct FlowsFromArgs {
     #[arg(long)]
     pub(crate) writes: bool,
 
-    /// The name of the folder in flows/ and of the config file [default: the first file's name]
+    /// The name of the folder in flows/ and of the config file [default: the first file's name, or run-N]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 

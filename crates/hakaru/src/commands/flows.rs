@@ -1,17 +1,19 @@
 //! `hakaru flows from`: flows, weights and a load, written from a record of traffic.
 
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use ::logs::Unread;
 use ::logs::access::Request;
-use flows::Taken;
+use flows::{Taken, Wish};
 use words::text;
 
 use super::logs;
 use crate::cli::{FlowsAction, FlowsArgs, FlowsFromArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
+use crate::runs;
 
 /// The configuration whose app the flows are for.
 const CONFIG: &str = "hakaru.toml";
@@ -27,6 +29,7 @@ const HEAD_BYTES: usize = 4_096;
 /// known kind or its files are there already.
 pub(crate) fn flows(args: &FlowsArgs) -> Result<Exit, Failure> {
     let FlowsAction::From(args) = &args.action;
+    let wish = wish(args)?;
     let name = name(args)?;
     let folder = PathBuf::from("flows").join(&name);
     let existing = read_config()?;
@@ -41,13 +44,22 @@ pub(crate) fn flows(args: &FlowsArgs) -> Result<Exit, Failure> {
             return Err(Failure::usage(format!("{path} {why}")));
         }
     }
-    let taken = taken(args)?;
+    let source = match (&args.run, args.files.first()) {
+        (None, Some(file)) => file.display().to_string(),
+        (run, _) => format!("run {}", run.as_deref().unwrap_or("last")),
+    };
+    let mut taken = match &args.run {
+        Some(run) => {
+            let stored = runs::stored(run)?;
+            flows::of_run(&stored.recording, stored.entry.number, wish).map_err(Failure::usage)?
+        }
+        None => taken(args, wish)?,
+    };
     if taken.flows.is_empty() {
         let why = "holds no request that a flow could make";
-        return Err(Failure::usage(format!("{} {why}", args.files[0].display())));
+        return Err(Failure::usage(format!("{source} {why}")));
     }
-    write_flows(&folder, &taken)?;
-    let source = args.files[0].display().to_string();
+    write_flows(&folder, &mut taken)?;
     let text = flows::config(
         &taken,
         &source,
@@ -60,13 +72,26 @@ pub(crate) fn flows(args: &FlowsArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
+/// Returns what to make of a log. Only logs and runs have the times of many users.
+fn wish(args: &FlowsFromArgs) -> Result<Wish, Failure> {
+    let speed = args.speed.unwrap_or(1.0);
+    if !(speed > 0.0 && speed.is_finite()) {
+        let why = "is not how many times as fast; write 2 or 0.5";
+        return Err(Failure::usage(format!("--speed {speed} {why}")));
+    }
+    Ok(Wish::new(args.writes, args.replay.then_some(speed)))
+}
+
 fn name(args: &FlowsFromArgs) -> Result<String, Failure> {
     let stem = || {
-        let name = args.files[0].file_name()?.to_str()?;
-        name.split('.').find(|part| !part.is_empty())
+        let name = args.files.first()?.file_name()?.to_str()?;
+        let stem = name.split('.').find(|part| !part.is_empty())?;
+        Some(stem.to_owned())
     };
-    let wanted = args.name.as_deref().or_else(stem).unwrap_or("record");
-    let name = flows::name_of(wanted);
+    let of_run = args.run.as_ref().map(|run| format!("run-{run}"));
+    let wanted = args.name.clone().or(of_run).or_else(stem);
+    let wanted = wanted.unwrap_or_else(|| "record".to_owned());
+    let name = flows::name_of(&wanted);
     match name.is_empty() {
         true if wanted == "-" => Ok("record".to_owned()),
         true => Err(Failure::usage(format!(
@@ -88,12 +113,16 @@ fn read_config() -> Result<Option<String>, Failure> {
 }
 
 /// Reads the record, whose kind the first bytes of the first file show.
-fn taken(args: &FlowsFromArgs) -> Result<Taken, Failure> {
+fn taken(args: &FlowsFromArgs, wish: Wish) -> Result<Taken, Failure> {
     let path = &args.files[0];
     let (head, mut rest) = open(path)?;
     let Some(read) = flows::kind_of(&String::from_utf8_lossy(&head)) else {
-        return of_logs(args, io::Cursor::new(head).chain(rest));
+        return of_logs(args, wish, io::Cursor::new(head).chain(rest));
     };
+    if args.replay {
+        let why = "--replay is for access logs and runs: this one has no times of many users";
+        return Err(Failure::usage(format!("{}: {why}", path.display())));
+    }
     if args.files.len() > 1 {
         let why = "only access logs may be several; name one file";
         return Err(Failure::usage(format!("{}: {why}", path.display())));
@@ -105,23 +134,25 @@ fn taken(args: &FlowsFromArgs) -> Result<Taken, Failure> {
     read(&text, args.writes).map_err(|why| Failure::usage(format!("{}: {why}", path.display())))
 }
 
-/// Opens a file: returns the first bytes, and a reader of the rest.
-fn open(path: &Path) -> Result<(Vec<u8>, Box<dyn Read>), Failure> {
+/// Opens a file, packed by gzip or not: returns the first bytes, and a reader of the rest.
+fn open(path: &Path) -> Result<(Vec<u8>, Box<dyn io::BufRead>), Failure> {
     let mut head = Vec::new();
-    let opened = logs::open(path).and_then(|mut source| {
+    let opened = logs::open(path).and_then(|source| {
+        let mut source = ::logs::unpacked(source)?;
         (&mut source)
             .take(HEAD_BYTES as u64)
             .read_to_end(&mut head)?;
         Ok(source)
     });
     match opened {
+        Ok(_) if head.is_empty() => Err(Failure::usage(format!("{} is empty", path.display()))),
         Ok(source) => Ok((head, source)),
         Err(error) => Err(unreadable(path, &error)),
     }
 }
 
 /// Reads access logs, of which the first is open already: standard input can be read but once.
-fn of_logs(args: &FlowsFromArgs, first: impl Read) -> Result<Taken, Failure> {
+fn of_logs(args: &FlowsFromArgs, wish: Wish, first: impl Read) -> Result<Taken, Failure> {
     let format = logs::format(args.format.as_deref(), "--format")?;
     let mut requests: Vec<Request> = Vec::new();
     let mut add = |path: &Path, source: &mut dyn Read| {
@@ -137,7 +168,8 @@ fn of_logs(args: &FlowsFromArgs, first: impl Read) -> Result<Taken, Failure> {
         let mut source = logs::open(path).map_err(|error| unreadable(path, &error))?;
         add(path, &mut source)?;
     }
-    Ok(flows::of_log(&requests, args.writes))
+    flows::of_log(&requests, wish)
+        .map_err(|why| Failure::usage(format!("{}: {why}", args.files[0].display())))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
@@ -164,16 +196,26 @@ fn warn(path: &Path, unread: &Unread) {
     }
 }
 
-/// Writes the flows and feeds. Feeds may hold secrets, so git ignores them.
-fn write_flows(folder: &Path, taken: &Taken) -> Result<(), Failure> {
+/// Writes flows, feeds and due times. Feeds may hold secrets, so git ignores them.
+fn write_flows(folder: &Path, taken: &mut Taken) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     if taken.flows.iter().any(|flow| flow.has_secrets) {
-        write(&folder.join(".gitignore"), "*.csv\n")?;
+        let due_times = taken.arrivals.as_ref().map_or("", |_| "!arrivals.csv\n");
+        write(&folder.join(".gitignore"), &format!("*.csv\n{due_times}"))?;
+    }
+    if let Some(arrivals) = &taken.arrivals {
+        let path = folder.join("arrivals.csv");
+        write(&path, arrivals)?;
+        taken.plan.arrivals = Some(path.display().to_string());
     }
     for flow in &taken.flows {
         write(&folder.join(format!("{}.hurl", flow.name)), &flow.text)?;
         if let Some(feed) = &flow.feed {
-            write(&folder.join(format!("{}.csv", flow.name)), feed)?;
+            let path = folder.join(format!("{}.csv", flow.name));
+            if flow.has_secrets {
+                own(&path).map_err(|error| unwritable(&path, &error))?;
+            }
+            write(&path, feed)?;
         }
     }
     Ok(())
@@ -181,6 +223,17 @@ fn write_flows(folder: &Path, taken: &Taken) -> Result<(), Failure> {
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| unwritable(path, &error))
+}
+
+/// Makes an empty file that only its owner may read.
+fn own(path: &Path) -> io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options
+        .write(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)
+        .map(|_| ())
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
@@ -212,7 +265,7 @@ fn report(taken: &Taken, folder: &Path, config: &Path) {
         output::notice(text!("left out: {more} more of these", more));
     }
     output::notice(text!(
-        "next: read them, then `hakaru run -c {config}`",
+        "next: read them, then `hakaru run --config {config}`",
         config = config.display().to_string()
     ));
 }

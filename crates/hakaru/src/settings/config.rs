@@ -62,7 +62,9 @@ pub(crate) struct Target {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Load {
     pub(crate) connections: Option<u32>,
-    pub(crate) rate: Option<f64>,
+    pub(crate) rate: Option<Rate>,
+    /// A file with the due time and the flow of each request.
+    pub(crate) arrivals: Option<PathBuf>,
     #[serde(deserialize_with = "duration")]
     pub(crate) duration: Option<Duration>,
     #[serde(deserialize_with = "duration")]
@@ -73,6 +75,15 @@ pub(crate) struct Load {
     pub(crate) seed: Option<u64>,
     pub(crate) keep_bodies: bool,
     pub(crate) level_up: Option<LevelUp>,
+}
+
+/// Requests per second.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Rate {
+    PerSecond(f64),
+    /// Stages, as `hakaru load --rate` reads them.
+    Stages(String),
 }
 
 #[derive(Debug, Deserialize)]

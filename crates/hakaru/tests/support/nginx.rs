@@ -18,16 +18,7 @@ impl Nginx {
     /// Starts an nginx with the given directives in `http`, and waits until `port` accepts
     /// connections. All its files are in `folder`.
     pub fn start(folder: &Path, port: u16, http: &str) -> Nginx {
-        let configuration = format!(
-            "daemon off; master_process off; pid {0}/pid; error_log {0}/error.log;\n\
-             events {{ worker_connections 256; }}\n\
-             http {{\n  \
-               client_body_temp_path {0}/t1; proxy_temp_path {0}/t2; fastcgi_temp_path {0}/t3; uwsgi_temp_path {0}/t4; scgi_temp_path {0}/t5;\n  \
-               {http}\n\
-             }}\n",
-            folder.display()
-        );
-        fs::write(folder.join("nginx.conf"), configuration).expect("a configuration");
+        Nginx::configure(folder, http);
         let child = Command::new("nginx")
             .arg("-p")
             .arg(folder)
@@ -40,6 +31,20 @@ impl Nginx {
             std::thread::yield_now();
         }
         Nginx(child)
+    }
+
+    /// Writes `nginx.conf` with the given directives in `http`. All files of it are in `folder`.
+    pub fn configure(folder: &Path, http: &str) {
+        let configuration = format!(
+            "daemon off; master_process off; pid {0}/pid; error_log {0}/error.log;\n\
+             events {{ worker_connections 256; }}\n\
+             http {{\n  \
+               client_body_temp_path {0}/t1; proxy_temp_path {0}/t2; fastcgi_temp_path {0}/t3; uwsgi_temp_path {0}/t4; scgi_temp_path {0}/t5;\n  \
+               {http}\n\
+             }}\n",
+            folder.display()
+        );
+        fs::write(folder.join("nginx.conf"), configuration).expect("a configuration");
     }
 }
 

@@ -19,6 +19,12 @@ pub(super) enum Field {
     Began,
     /// Client of the request.
     Client,
+    /// The request's cookies.
+    Cookie,
+    /// The kind of the request's body.
+    ContentType,
+    /// The request's body.
+    Body,
     Ignored,
 }
 
@@ -46,6 +52,11 @@ pub(super) struct Entry {
     pub(super) moment_is_begin: bool,
     /// An address, as a rule; empty where the line has none.
     pub(super) client: Vec<u8>,
+    /// Headers `Cookie` and `Content-Type`, and body, of the request, as written in the line; empty
+    /// where the line has none.
+    pub(super) cookie: Vec<u8>,
+    pub(super) content_type: Vec<u8>,
+    pub(super) body: Vec<u8>,
 }
 
 impl Field {
@@ -68,6 +79,9 @@ impl Field {
                 Field::Ended
             }
             b"remote_addr" | b"host" | b"client" | b"client_ip" | b"remote_ip" => Field::Client,
+            b"cookie" | b"http_cookie" => Field::Cookie,
+            b"content_type" | b"http_content_type" => Field::ContentType,
+            b"body" | b"request_body" => Field::Body,
             _ => Field::Ignored,
         }
     }
@@ -84,6 +98,9 @@ impl Entry {
         self.moment.clear();
         self.moment_is_begin = false;
         self.client.clear();
+        self.cookie.clear();
+        self.content_type.clear();
+        self.body.clear();
     }
 
     /// Sets a field. What is no value of its kind leaves it as it is, as `-` does.
@@ -102,6 +119,9 @@ impl Entry {
                 self.moment_is_begin = field == Field::Began;
             }
             Field::Client => replace(&mut self.client, value),
+            Field::Cookie => replace(&mut self.cookie, value),
+            Field::ContentType => replace(&mut self.content_type, value),
+            Field::Body => replace(&mut self.body, value),
             Field::Ignored => {}
         }
     }

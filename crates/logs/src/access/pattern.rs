@@ -173,6 +173,8 @@ fn field_of(directive: &str) -> Field {
         "{ms}T" => Field::Time(Unit::Millis),
         // H2O's is in seconds, with a fraction.
         "T" | "{s}T" | "{duration}x" => Field::Time(Unit::Seconds),
+        "{Cookie}i" | "{cookie}i" => Field::Cookie,
+        "{Content-Type}i" | "{Content-type}i" | "{content-type}i" => Field::ContentType,
         _ => Field::Ignored,
     }
 }

@@ -102,12 +102,26 @@ impl<'s> Session<'s> {
         Ok(true)
     }
 
-    fn begin_iteration(&self, user: &mut User) -> Position {
+    /// Returns the number in the whole plan of the part's `own`th iteration, and the flow of it.
+    fn turn(&self, own: u64) -> (u64, usize) {
+        if let Some(arrivals) = &self.scenario.arrivals {
+            // As the pacer shares the due times.
+            let iteration = self.part.in_whole(own);
+            let flows = &arrivals.flows;
+            return (
+                iteration,
+                usize::from(flows[(iteration % flows.len() as u64) as usize]),
+            );
+        }
         let cycle = &self.scenario.cycle;
-        let own = self.iterations.fetch_add(1, Ordering::Relaxed);
         let iteration = self.part.iteration(own, cycle.len() as u64);
         let turn = (iteration % cycle.len() as u64 + self.seed % cycle.len() as u64) as usize;
-        let flow = usize::from(cycle[turn % cycle.len()]);
+        (iteration, usize::from(cycle[turn % cycle.len()]))
+    }
+
+    fn begin_iteration(&self, user: &mut User) -> Position {
+        let own = self.iterations.fetch_add(1, Ordering::Relaxed);
+        let (iteration, flow) = self.turn(own);
         let chosen = &self.scenario.flows[flow];
         user.variables.begin_iteration(iteration, user.number);
         let mut row = None;

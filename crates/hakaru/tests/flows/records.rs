@@ -1,30 +1,11 @@
-//! `hakaru flows from`: flows written from a recording run without edits.
+//! Access logs, `.har` files and copied lines, and input that is none of them.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
-fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hakaru"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("LC_ALL", "C")
-        .output()
-        .expect("hakaru runs")
-}
-
-fn check(folder: &Path, arguments: &[&str], code: i32) -> String {
-    let output = hakaru(folder, arguments);
-    let printed = String::from_utf8_lossy(&output.stderr).into_owned()
-        + &String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
-    printed
-}
-
-fn read(folder: &Path, name: &str) -> String {
-    std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
+use crate::support::{check, read};
 
 /// Lines of an access log: two thirds of the requests for a list, one third for a message, in 20
 /// seconds.
@@ -56,6 +37,7 @@ fn an_access_log_gives_its_routes_their_shares_and_its_rate() {
         "1 line could not be read and are in no flow",
         "2 flows written into flows/access, the load into hakaru.toml",
         "1 flow that change data are written and off",
+        "then `hakaru run --config hakaru.toml`",
     ] {
         assert!(printed.contains(part), "no {part:?} in {printed}");
     }
@@ -230,6 +212,96 @@ fn a_browsers_walk_runs_again_with_the_tokens_of_the_day() {
 }
 
 #[test]
+fn what_requests_carried_is_in_the_feeds_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let line = |uri: &str, more: &str| {
+        format!("time:2026-11-25T10:00:00+00:00\tmethod:POST\turi:{uri}\tstatus:204{more}\n")
+    };
+    let form = "\tcontent_type:application/x-www-form-urlencoded";
+    let log = [
+        line(
+            "/login",
+            &format!("{form}\tcookie:-\tbody:name=ada&password=hush"),
+        ),
+        line(
+            "/login",
+            &format!("{form}\tcookie:-\tbody:name=bob&password=hush2"),
+        ),
+        line(
+            "/message",
+            &format!("{form}\tcookie:s=1; t=2\tbody:text=\\x22a\\x22"),
+        ),
+        line(
+            "/picture",
+            "\tcontent_type:image/png\tcookie:s=1\tbody:\\x89PNG",
+        ),
+    ];
+    std::fs::write(folder.join("access.log"), log.concat()).expect("it is written");
+    let printed = check(folder, &["flows", "from", "access.log", "--writes"], 0);
+    let picture = "left out: line 4: POST /picture: a body that is no text stands in no feed";
+    assert!(printed.contains(picture), "{printed}");
+    let expected = [
+        (
+            "post-login",
+            "POST {{base_url}}/login\nContent-Type: application/x-www-form-urlencoded\n`{{body}}`\n",
+            "body\n\"name=ada&password=hush\"\n\"name=bob&password=hush2\"\n",
+        ),
+        (
+            "post-message",
+            "Content-Type: application/x-www-form-urlencoded\nCookie: {{cookie}}\n`{{body}}`\n",
+            "cookie,body\n\"s=1; t=2\",\"text=\"\"a\"\"\"\n",
+        ),
+        (
+            "post-picture",
+            "POST {{base_url}}/picture\nCookie: {{cookie}}\n",
+            "cookie\n\"s=1\"\n",
+        ),
+    ];
+    for (name, text, rows) in expected {
+        let flow = read(folder, &format!("flows/access/{name}.hurl"));
+        assert!(flow.ends_with(text), "{flow}");
+        let path = format!("flows/access/{name}.csv");
+        let feed = read(folder, &path);
+        assert!(feed.starts_with(rows), "{feed}");
+        let mode = std::fs::metadata(folder.join(&path))
+            .expect("a file")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    assert!(read(folder, "flows/access/.gitignore").starts_with("*.csv\n"));
+}
+
+#[test]
+fn the_rate_goes_by_minute_where_a_log_has_several() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    // 30 requests in the first minute, 90 in the second, 60 in the third.
+    let line = |second: usize| {
+        let (minute, second) = (second / 60, second % 60);
+        format!(
+            "time:2026-11-25T10:{minute:02}:{second:02}+00:00\tmethod:GET\turi:/a\tstatus:200\n"
+        )
+    };
+    let first = (0..60).step_by(2).map(line);
+    let second = (60..120).flat_map(|at| vec![line(at); 1 + at % 2]);
+    let log: String = first.chain(second).chain((120..180).map(line)).collect();
+    std::fs::write(folder.join("access.log"), log).expect("it is written");
+    check(folder, &["flows", "from", "access.log"], 0);
+    let config = read(folder, "hakaru.toml");
+    let rate = "rate = \"0.500/60000ms,1.500/60000ms,1.000/60000ms\"\nduration = \"180000ms\"";
+    assert!(config.contains(rate), "{config}");
+    // And the configuration is one: the load fails because nothing answers, not for its rate.
+    let printed = check(
+        folder,
+        &["run", "--attach", "--url", "http://127.0.0.1:9"],
+        5,
+    );
+    assert!(!printed.contains("rate"), "{printed}");
+}
+
+#[test]
 fn what_is_no_record_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
@@ -247,5 +319,20 @@ fn what_is_no_record_is_named() {
         "line 1: this ' is not closed",
     );
     refused("d.txt", "hello\nworld\n", "no .har file");
+    refused("e.log", "", "e.log is empty");
     check(folder, &["flows", "from", "missing.log"], 1);
+    // Packed, as well as not.
+    std::fs::write(folder.join("f.har"), WALK).expect("it is written");
+    std::fs::write(folder.join("g.log"), access_log()).expect("it is written");
+    let packed = Command::new("gzip")
+        .args(["f.har", "g.log"])
+        .current_dir(folder)
+        .status();
+    assert!(packed.expect("gzip").success());
+    let whole = std::fs::read(folder.join("g.log.gz")).expect("it is there");
+    std::fs::write(folder.join("cut.log.gz"), &whole[..whole.len() / 2]).expect("it is written");
+    let printed = check(folder, &["flows", "from", "cut.log.gz"], 1);
+    assert!(printed.contains("cut.log.gz cannot be read"), "{printed}");
+    check(folder, &["flows", "from", "f.har.gz"], 0);
+    check(folder, &["flows", "from", "g.log.gz"], 0);
 }

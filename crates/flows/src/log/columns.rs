@@ -1,0 +1,123 @@
+//! What the requests of a flow differ in: columns of a feed.
+
+use logs::access::Request;
+
+use crate::call::{Body, Style, Template};
+
+/// Which parts a request carries. Requests of one flow carry the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shape {
+    pub(super) has_cookie: bool,
+    /// Whether it has a body that can stand in a feed: a text.
+    pub(super) has_body: bool,
+    pub(super) has_content_type: bool,
+}
+
+/// The parts of a flow's request, with variables where the requests differ.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) url: Template,
+    pub(super) headers: Vec<(String, Template)>,
+    pub(super) body: Body,
+    /// Rows of the variables as CSV; `None` where all requests are equal.
+    pub(super) feed: Option<String>,
+}
+
+impl Shape {
+    pub(super) fn of(request: &Request) -> Shape {
+        let has_body = !request.body.is_empty() && std::str::from_utf8(&request.body).is_ok();
+        Shape {
+            has_cookie: !request.cookie.is_empty(),
+            has_body,
+            has_content_type: has_body && !request.content_type.is_empty(),
+        }
+    }
+}
+
+/// Returns the request of a flow, and rows of a feed: each request as often as it came, in order,
+/// `rows_max` at most. A feed has at least `users` rows, one for each user.
+pub(super) fn of(requests: &[&Request], shape: Shape, users: u32, rows_max: usize) -> Columns {
+    let mut table = Table::default();
+    let uri = |request: &Request| Template::text(&request.uri).print(Style::Url);
+    let url = table.add("uri", requests, uri);
+    let mut headers = Vec::new();
+    // Secrets have a column also where all requests have the same one.
+    if shape.has_content_type {
+        let kind = table.add("content_type", requests, |request| {
+            request.content_type.clone()
+        });
+        headers.push(("Content-Type".to_owned(), kind));
+    }
+    if shape.has_cookie {
+        let cookie = table.hide("cookie", requests, |request| request.cookie.clone());
+        headers.push(("Cookie".to_owned(), cookie));
+    }
+    let text = |request: &Request| String::from_utf8_lossy(&request.body).into_owned();
+    let body = match shape.has_body {
+        true => Body::Text(table.hide("body", requests, text)),
+        false => Body::None,
+    };
+    Columns {
+        url,
+        headers,
+        body,
+        feed: table.feed(requests.len(), users, rows_max),
+    }
+}
+
+/// Columns with a value for each request.
+#[derive(Default)]
+struct Table {
+    names: Vec<&'static str>,
+    columns: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Returns the part's text, or its variable where the requests differ in it.
+    fn add(
+        &mut self,
+        name: &'static str,
+        requests: &[&Request],
+        part: impl Fn(&Request) -> String,
+    ) -> Template {
+        let first = part(requests[0]);
+        match requests.iter().all(|request| part(request) == first) {
+            true => Template::text(&first),
+            false => self.hide(name, requests, part),
+        }
+    }
+
+    /// Returns the part's variable.
+    fn hide(
+        &mut self,
+        name: &'static str,
+        requests: &[&Request],
+        part: impl Fn(&Request) -> String,
+    ) -> Template {
+        self.names.push(name);
+        self.columns
+            .push(requests.iter().map(|request| part(request)).collect());
+        Template::variable(name)
+    }
+
+    fn feed(&self, count: usize, users: u32, rows_max: usize) -> Option<String> {
+        if self.names.is_empty() {
+            return None;
+        }
+        let taken = count.min(rows_max);
+        let quoted = |value: &String| format!("\"{}\"", value.replace('"', "\"\""));
+        let row = |index: usize| {
+            let at = index * count / taken;
+            let fields: Vec<String> = self
+                .columns
+                .iter()
+                .map(|column| quoted(&column[at]))
+                .collect();
+            fields.join(",") + "\n"
+        };
+        let rows: String = (0..taken).map(row).collect();
+        // Each user needs a row of its own; whole rounds keep the shares.
+        let rounds = (users as usize).div_ceil(taken).max(1);
+        Some(format!("{}\n{}", self.names.join(","), rows.repeat(rounds)))
+    }
+}
