@@ -14,6 +14,7 @@ mod tuner;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -28,6 +29,9 @@ const UNSEEN: f64 = 0.03;
 /// Rounds of a row: the machine's pace differs from minute to minute, so doctor and compare take
 /// turns, and the median of the rounds counts. Six give an interval of 97 %.
 const ROUNDS: usize = 6;
+
+/// Longest wait for the end of an app's sessions on a server.
+const SESSIONS_END: Duration = Duration::from_secs(20);
 
 /// Name of the row of MySQLTuner.
 const TUNER: &str = "mysqltuner";
@@ -313,18 +317,33 @@ impl Bench {
 
     /// How much a counter of the server grows with a request.
     fn growth(&self, plant: &Plant, counter: &str) -> Result<f64, Box<dyn Error>> {
-        const REQUESTS: u32 = 200;
+        const REQUESTS: u32 = 300;
+        let before = self.count(plant, counter)?;
         let app = App::new(plant)?;
         let running = app.start(&plant.a)?;
         running.requests(REQUESTS)?;
-        let count = || -> Result<f64, Box<dyn Error>> {
-            let document = self.doctor(&plant.a)?;
-            let value = document["snapshot"]["databases"][0]["values"][counter].as_str();
-            Ok(value.ok_or("no such counter")?.parse()?)
-        };
-        let before = count()?;
-        running.requests(REQUESTS)?;
-        Ok((count()? - before) / f64::from(REQUESTS))
+        drop(running);
+        Ok((self.count(plant, counter)? - before) / f64::from(REQUESTS))
+    }
+
+    /// Reads a counter of the server. A session of PostgreSQL hands over what it counted each
+    /// second or later, and the rest at its end: doctor's own has to be the only one.
+    fn count(&self, plant: &Plant, counter: &str) -> Result<f64, Box<dyn Error>> {
+        let mut side = plant.a.clone();
+        // Lookups that doctor measures with would be counted too.
+        side.doctor.extend(["--measure", "no"].map(str::to_owned));
+        let deadline = Instant::now() + SESSIONS_END;
+        loop {
+            let document = self.doctor(&side)?;
+            let values = &document["snapshot"]["databases"][0]["values"];
+            let number = |name: &str| values[name].as_str()?.parse::<f64>().ok();
+            if number("(connections)").is_none_or(|sessions| sessions <= 1.0) {
+                return number(counter).ok_or_else(|| format!("no counter {counter}").into());
+            }
+            if Instant::now() > deadline {
+                return Err("a session on the server does not end".into());
+            }
+        }
     }
 }
 

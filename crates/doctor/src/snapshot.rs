@@ -241,6 +241,10 @@ pub struct App {
     pub boots_snap: bool,
     /// Whether the folder is a Rails app's.
     pub is_rails: bool,
+    /// Ruby files of `app` and `lib` that were looked at.
+    pub sources: u32,
+    /// Those of them without `frozen_string_literal: true`.
+    pub sources_unfrozen: u32,
 }
 
 /// Kinds of databases.
@@ -282,6 +286,23 @@ pub struct Database {
     /// Cost of a page missing in the server's memory, nanoseconds, as lookups of this server show
     /// it; `None` where they do not, or the server runs elsewhere.
     pub miss_ns: Option<f64>,
+    /// Ranges of PostgreSQL's indexes under another `random_page_cost`; `None` where not asked.
+    pub ranges: Option<Ranges>,
+}
+
+/// Ranges of indexed columns, planned under the present `random_page_cost` and the one advised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ranges {
+    /// Ranges planned.
+    pub asked: u32,
+    /// Ranges with another plan under the setting advised.
+    pub changed: u32,
+    /// Ranges read under both settings, of those with another plan.
+    pub timed: u32,
+    /// How much longer one of them takes under the present setting, the mean, nanoseconds; negative
+    /// where the present plans are the faster ones.
+    pub more_ns: Option<f64>,
 }
 
 /// Costs of one disk, nanoseconds each; `None` is not measured.
@@ -294,6 +315,10 @@ pub struct DiskCosts {
     pub append_sync_ns: Option<f64>,
     /// As [`Measures::page_read_ns`].
     pub page_read_ns: Option<f64>,
+    /// As [`Measures::sqlite_rollback_ns`], for a file of SQLite.
+    pub sqlite_rollback_ns: Option<f64>,
+    /// As [`Measures::sqlite_wal_ns`], for a file of SQLite.
+    pub sqlite_wal_ns: Option<f64>,
 }
 
 impl Database {
@@ -306,6 +331,8 @@ impl Database {
                 sync_ns: measures.sync_ns,
                 append_sync_ns: measures.append_sync_ns,
                 page_read_ns: measures.page_read_ns,
+                sqlite_rollback_ns: measures.sqlite_rollback_ns,
+                sqlite_wal_ns: measures.sqlite_wal_ns,
             },
         }
     }
@@ -418,6 +445,8 @@ pub struct Noise {
     pub steal_share: f64,
     /// The longest interruption.
     pub longest_ns: f64,
+    /// How far the time of day was moved against the monotonic clock meanwhile, back or forth.
+    pub moved_ns: f64,
     /// Processes with most CPU meanwhile, in cores.
     pub busiest: Vec<(String, f64)>,
 }

@@ -1,28 +1,35 @@
 //! Measures the machine, in a few seconds: what a flag costs here, and how much other load there
 //! is.
 
+mod blocks;
 mod interpreter;
 mod io;
 mod memory;
 mod misses;
 mod noise;
 mod place;
+mod ranges;
 mod reads;
+mod server;
 mod speculation;
 mod sqlite;
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::collect::Wanted;
 use doctor::Area;
 use doctor::snapshot::{DatabaseKind, Measures, Snapshot, Unseen};
 
+/// Time for all measurements: reading facts and the page take some of ten seconds too.
+const ALL: Duration = Duration::from_millis(8500);
+
 /// Measures everything and stores the figures in the snapshot.
 pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
+    let begin = Instant::now();
     let mut measures = Measures::default();
     let unseen = &mut snapshot.unseen;
     if wanted.has(Area::Cpu) {
-        measures.noise = noise::noise();
         cpu(&mut measures, unseen);
         if snapshot.ruby.is_some() {
             let program = crate::collect::ruby_program(&wanted.command);
@@ -56,20 +63,29 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     // A server that could not be read has no place in the snapshot.
     if wanted.databases.len() == snapshot.databases.len() {
         for (database, url) in snapshot.databases.iter_mut().zip(&wanted.databases) {
-            let is_asked = database.is_local
-                && matches!(database.kind, DatabaseKind::Mysql | DatabaseKind::Mariadb);
-            database.miss_ns = is_asked.then(|| misses::cost(url)).flatten();
+            if database.is_local {
+                server::ask(url, database);
+            }
         }
     }
-    let kinds = snapshot.databases.iter().map(|database| database.kind);
-    if kinds.into_iter().any(|kind| kind == DatabaseKind::Sqlite) {
+    // A file on another disk has that disk's commits.
+    let mut databases = snapshot.databases.iter();
+    if databases.any(|database| database.kind == DatabaseKind::Sqlite && database.disk.is_none()) {
         match sqlite::commits(&wanted.folder) {
             Ok((rollback, wal)) => {
                 measures.sqlite_rollback_ns = Some(rollback);
                 measures.sqlite_wal_ns = Some(wal);
             }
-            Err(why) => push(unseen, "cost of a commit of SQLite", why),
+            Err(error) => push(
+                unseen,
+                "cost of a commit of SQLite",
+                format!("{}: {error}", wanted.folder.display()),
+            ),
         }
+    }
+    // Last, for as long as the others left.
+    if wanted.has(Area::Cpu) {
+        measures.noise = noise::noise(ALL.saturating_sub(begin.elapsed()));
     }
     snapshot.measures = measures;
 }

@@ -13,8 +13,21 @@ const MARIADB: [&str; 3] = [
 ];
 const MARIADB_PLANTED: [&str; 2] = ["--innodb-buffer-pool-size=8M", "--sync-binlog=1"];
 const MARIADB_HEALTHY: [&str; 2] = ["--innodb-buffer-pool-size=256M", "--sync-binlog=100"];
-const POSTGRES_PLANTED: [&str; 3] = ["fsync=on", "shared_buffers=1MB", "random_page_cost=4"];
-const POSTGRES_HEALTHY: [&str; 3] = ["fsync=on", "shared_buffers=256MB", "random_page_cost=1.1"];
+/// PostgreSQLs: one with each fault, and one without.
+const POSTGRES: [(&str, [&str; 3]); 3] = [
+    (
+        "PLANTED",
+        ["fsync=on", "shared_buffers=1MB", "random_page_cost=1.1"],
+    ),
+    (
+        "COSTLY",
+        ["fsync=on", "shared_buffers=256MB", "random_page_cost=4"],
+    ),
+    (
+        "HEALTHY",
+        ["fsync=on", "shared_buffers=256MB", "random_page_cost=1.1"],
+    ),
+];
 
 /// Rows in need of the servers of a kind.
 const ON_MARIADB: [&str; 3] = ["pool", "binlog", "mysqltuner"];
@@ -37,7 +50,7 @@ pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {
         }
     }
     if asked(arguments, &ON_POSTGRES) {
-        for (name, own) in [("PLANTED", POSTGRES_PLANTED), ("HEALTHY", POSTGRES_HEALTHY)] {
+        for (name, own) in POSTGRES {
             let server = servers::postgres_with(&own)?;
             servers.push((format!("HAKARU_BENCH_POSTGRES_{name}"), server));
         }

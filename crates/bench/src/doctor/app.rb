@@ -20,15 +20,26 @@ work = case ENV.fetch("WORK")
        when "mysql-commit"
          client = mysql(address)
          -> { client.query("UPDATE counts SET n = n + 1 WHERE id = 1") }
-       when "postgres-read"
+       when "postgres-range"
          require "pg"
          client = PG.connect(ENV["DATABASE_URL"])
-         -> { client.exec("SELECT pad FROM facts WHERE id = #{rand(ROWS) + 1}").values }
+         plan = lambda do |sql, cost|
+           client.exec("SET random_page_cost = #{cost}")
+           client.exec("EXPLAIN (COSTS OFF) #{sql}").values
+         end
+         ranges = [["id", ROWS], ["shelf", 1000]].product((1..100).to_a, ["*", "t"]).map do |(column, all), percent, counted|
+           width = all * percent / 100
+           first = rand(all - width + 1)
+           "SELECT count(#{counted}) FROM facts t WHERE #{column} BETWEEN #{first} AND #{first + width}"
+         end
+         # Those that the setting matters to.
+         ranges.select! { |sql| plan.call(sql, 4) != plan.call(sql, 1.1) }
+         client.exec("RESET random_page_cost")
+         turns = ranges.shuffle.cycle
+         -> { client.exec(turns.next).values }
        when "postgres-sum"
          require "pg"
          client = PG.connect(ENV["DATABASE_URL"])
-         # The servers differ in this too, and both are to have the same plan.
-         client.exec("SET random_page_cost = 1.1")
          # Rows of some sixty pages, read by the key.
          lambda do
            first = rand(ROWS - 2000) + 1

@@ -14,8 +14,10 @@ when "mysql2"
 when "postgres"
   require "pg"
   client = PG.connect(ENV["DATABASE_URL"])
-  client.exec("CREATE TABLE facts (id INT PRIMARY KEY, pad CHAR(200) NOT NULL)")
-  client.exec("INSERT INTO facts SELECT n, repeat('x', 200) FROM generate_series(1, #{ROWS}) n")
+  client.exec("CREATE TABLE facts (id INT PRIMARY KEY, shelf INT NOT NULL, pad CHAR(200) NOT NULL)")
+  # Rows of a shelf are in no order.
+  client.exec("INSERT INTO facts SELECT n, n * 7919::bigint % 1000, repeat('x', 200) FROM generate_series(1, #{ROWS}) n")
+  client.exec("CREATE INDEX ON facts (shelf)")
   client.exec("VACUUM ANALYZE facts")
 else
   require "sqlite3"

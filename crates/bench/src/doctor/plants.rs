@@ -112,20 +112,23 @@ pub(super) fn server(name: &str) -> Result<String, Box<dyn Error>> {
         .map_err(|_| format!("{variable} is not set; run it as `cargo xtask bench doctor`"))?)
 }
 
+/// A server, filled once.
+fn filled(name: &str) -> Result<Side, Box<dyn Error>> {
+    let url = server(name)?;
+    let side = Side::of(
+        &[("DATABASE_URL", url.clone())],
+        &["--only", "database", "--database", &url],
+    );
+    // The second plant on a server finds its tables there.
+    match fill(&side.env) {
+        Err(why) if !why.to_string().contains("exists") => Err(why),
+        _ => Ok(side),
+    }
+}
+
 /// Both servers of a kind, filled once.
 fn servers(kind: &str) -> Result<[Side; 2], Box<dyn Error>> {
-    let side = |which: &str| -> Result<Side, Box<dyn Error>> {
-        let url = server(&format!("{kind}_{which}"))?;
-        let side = Side::of(
-            &[("DATABASE_URL", url.clone())],
-            &["--only", "database", "--database", &url],
-        );
-        // The second plant on a server finds its tables there.
-        match fill(&side.env) {
-            Err(why) if !why.to_string().contains("exists") => Err(why),
-            _ => Ok(side),
-        }
-    };
+    let side = |which: &str| filled(&format!("{kind}_{which}"));
     Ok([side("PLANTED")?, side("HEALTHY")?])
 }
 
@@ -157,10 +160,9 @@ fn shared_buffers(_: &Bench) -> Result<Plant, Box<dyn Error>> {
 }
 
 fn page_cost(_: &Bench) -> Result<Plant, Box<dyn Error>> {
-    let [a, b] = servers("POSTGRES")?;
-    let mut plant = Plant::new("postgres.random-page-cost", "postgres-read", 1, a, b);
-    plant.note = "costs only where it changes a plan";
-    Ok(plant)
+    let (a, b) = (filled("POSTGRES_COSTLY")?, filled("POSTGRES_HEALTHY")?);
+    let (finding, work) = ("postgres.random-page-cost", "postgres-range");
+    Ok(Plant::new(finding, work, 1, a, b).events(Events::Each(1.0)))
 }
 
 fn journal(bench: &Bench) -> Result<Plant, Box<dyn Error>> {

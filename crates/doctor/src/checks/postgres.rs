@@ -112,30 +112,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: phrase!("the planner takes the disk for a rotating one"),
         why: phrase!("it reads whole tables where an index would be faster"),
         source: "pgtune (1.1 on SSD); https://www.postgresql.org/docs/current/runtime-config-query.html",
-        look: Look::Databases(POSTGRES, |db, s| {
-            let cost = db.number("random_page_cost").filter(|cost| *cost >= 3.0)?;
-            let fast = db.disk_costs(&s.measures).sync_ns.filter(|ns| *ns < 2e6)?;
-            // A database that is in memory as a whole has few such choices.
-            let level = if db.number("(data bytes)")? > 256.0 * 1048576.0 {
-                Level::Medium
-            } else {
-                Level::Low
-            };
-            Some(
-                Found::new(
-                    level,
-                    text!(
-                        "random_page_cost = {cost}, fdatasync here {time}",
-                        cost = cost.to_string(),
-                        time = numbers::duration_ns(fast)
-                    ),
-                )
-                .change(
-                    set(db, "random_page_cost", 1.1),
-                    set(db, "random_page_cost", cost),
-                ),
-            )
-        }),
+        look: Look::Databases(POSTGRES, random_page_cost),
     },
     Check {
         id: "postgres.cache-size-small",
@@ -441,11 +418,56 @@ fn shared_buffers(db: &Database, s: &Snapshot) -> Option<Found> {
     )
     .needs(Needs::Restart);
     // Most of what is not in them is in the kernel's cache.
-    Some(match s.measures.cached_read_ns.filter(|_| db.is_local) {
+    let cached_ns = s.measures.cached_read_ns.filter(|_| db.is_local);
+    Some(match db.miss_ns.or(cached_ns) {
         Some(ns) => found.cost(Cost::Each {
             ns,
             event: phrase!("block that is not in them"),
         }),
         None => found,
     })
+}
+
+fn random_page_cost(db: &Database, s: &Snapshot) -> Option<Found> {
+    let cost = db.number("random_page_cost").filter(|cost| *cost >= 3.0)?;
+    let fast = db.disk_costs(&s.measures).sync_ns.filter(|ns| *ns < 2e6)?;
+    // A database that is in memory as a whole has few such choices.
+    let is_large = db.number("(data bytes)")? > 256.0 * 1048576.0;
+    let ranges = db.ranges.unwrap_or_default();
+    let more_ns = ranges.more_ns.filter(|ns| *ns > 0.0);
+    // Plans that are the faster ones need no other setting.
+    let is_right = ranges.timed > 0 && more_ns.is_none();
+    let level = match is_large && !is_right {
+        true => Level::Medium,
+        false => Level::Low,
+    };
+    let mut found = Found::new(
+        level,
+        text!(
+            "random_page_cost = {cost}, fdatasync here {time}",
+            cost = cost.to_string(),
+            time = numbers::duration_ns(fast)
+        ),
+    );
+    if ranges.asked > 0 {
+        found = found.evidence(text!(
+            "with 1.1 the planner reads {changed} of {asked} ranges of indexes by another plan",
+            changed = ranges.changed.to_string(),
+            asked = ranges.asked.to_string()
+        ));
+    }
+    if let Some(ns) = ranges.more_ns.filter(|ns| *ns <= 0.0) {
+        found = found.evidence(text!(
+            "the present plans are the faster ones here, by {time}",
+            time = numbers::duration_ns(-ns)
+        ));
+    }
+    let cost_each = more_ns.map_or(Cost::Unknown, |ns| Cost::Each {
+        ns,
+        event: phrase!("range read by the other plan"),
+    });
+    Some(found.cost(cost_each).change(
+        set(db, "random_page_cost", 1.1),
+        set(db, "random_page_cost", cost),
+    ))
 }

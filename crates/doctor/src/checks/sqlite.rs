@@ -27,16 +27,14 @@ pub(super) const CHECKS: &[Check] = &[
                 ),
                 format!("PRAGMA journal_mode = {mode}"),
             );
-            let measures = &s.measures;
-            Some(
-                match measures.sqlite_rollback_ns.zip(measures.sqlite_wal_ns) {
-                    Some((rollback, wal)) => found.cost(Cost::Each {
-                        ns: (rollback - wal).max(0.0),
-                        event: phrase!("commit"),
-                    }),
-                    None => found,
-                },
-            )
+            let disk = db.disk_costs(&s.measures);
+            Some(match disk.sqlite_rollback_ns.zip(disk.sqlite_wal_ns) {
+                Some((rollback, wal)) => found.cost(Cost::Each {
+                    ns: (rollback - wal).max(0.0),
+                    event: phrase!("commit"),
+                }),
+                None => found,
+            })
         }),
     },
     Check {

@@ -157,6 +157,8 @@ fn app() -> App {
         ]),
         boots_snap: true,
         is_rails: true,
+        sources: 40,
+        sources_unfrozen: 4,
     }
 }
 

@@ -137,9 +137,73 @@ fn a_server_on_another_disk_has_that_disks_costs() {
     let slow = DiskCosts {
         sync_ns: Some(2e6),
         append_sync_ns: Some(3e6),
-        page_read_ns: None,
+        ..DiskCosts::default()
     };
     assert_eq!(cost(Some(slow), true), Some(3e6));
+}
+
+#[test]
+fn a_file_of_sqlite_on_another_disk_has_that_disks_commits() {
+    use doctor::snapshot::{DatabaseKind::Sqlite, DiskCosts};
+    let cost = |disk: Option<DiskCosts>| {
+        let mut snapshot = healthy::snapshot();
+        snapshot.measures.sqlite_rollback_ns = Some(3e6);
+        snapshot.measures.sqlite_wal_ns = Some(1e6);
+        let mut databases = snapshot.databases.iter_mut();
+        let file = databases.find(|db| db.kind == Sqlite).expect("a SQLite");
+        file.values
+            .insert("journal_mode".to_owned(), "delete".to_owned());
+        file.disk = disk;
+        let verdicts = diagnose(&snapshot, &[]);
+        let mut found = verdicts
+            .iter()
+            .filter(|verdict| verdict.check.id == "sqlite.rollback-journal");
+        match found.next().expect("it").found.cost {
+            doctor::check::Cost::Each { ns, .. } => Some(ns),
+            _ => None,
+        }
+    };
+    assert_eq!(cost(None), Some(2e6));
+    assert_eq!(cost(Some(DiskCosts::default())), None);
+    let slow = DiskCosts {
+        sqlite_rollback_ns: Some(9e6),
+        sqlite_wal_ns: Some(2e6),
+        ..DiskCosts::default()
+    };
+    assert_eq!(cost(Some(slow)), Some(7e6));
+}
+
+#[test]
+fn a_page_cost_that_chooses_slower_plans_costs_and_one_that_does_not_is_low() {
+    use doctor::check::{Cost, Level};
+    use doctor::snapshot::{DatabaseKind::Postgres, Ranges};
+    let check = |more_ns: Option<f64>, level: Level, cost: Option<f64>| {
+        let mut snapshot = healthy::snapshot();
+        let mut databases = snapshot.databases.iter_mut();
+        let server = databases.find(|db| db.kind == Postgres).expect("one");
+        for (name, value) in [("random_page_cost", "4"), ("(data bytes)", "900000000")] {
+            server.values.insert(name.to_owned(), value.to_owned());
+        }
+        server.ranges = Some(Ranges {
+            asked: 40,
+            changed: 7,
+            timed: u32::from(more_ns.is_some()),
+            more_ns,
+        });
+        let verdicts = diagnose(&snapshot, &[]);
+        let mut found = verdicts
+            .iter()
+            .filter(|verdict| verdict.check.id == "postgres.random-page-cost");
+        let found = &found.next().expect("it").found;
+        let stated = match found.cost {
+            Cost::Each { ns, .. } => Some(ns),
+            _ => None,
+        };
+        assert_eq!((found.level, stated), (level, cost), "{more_ns:?}");
+    };
+    check(None, Level::Medium, None);
+    check(Some(7e6), Level::Medium, Some(7e6));
+    check(Some(-2e6), Level::Low, None);
 }
 
 #[test]

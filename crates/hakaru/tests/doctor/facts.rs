@@ -170,6 +170,33 @@ fn the_disk_of_a_server_is_measured_where_it_is_not_the_apps() {
 }
 
 #[test]
+fn commits_of_sqlite_are_measured_on_the_disk_of_the_file() {
+    let (memory, disk) = ("/dev/shm", env!("CARGO_TARGET_TMPDIR"));
+    let check = |folder: &str, place: &str, is_elsewhere: bool| {
+        let folder = tempfile::tempdir_in(folder).expect("a folder");
+        let place = tempfile::tempdir_in(place).expect("a place");
+        let path = place.path().join("app.sqlite3");
+        let database = rusqlite::Connection::open(&path).expect("a file");
+        database
+            .execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+            .expect("a table");
+        let url = format!("sqlite:{}", path.display());
+        let mut command = program();
+        command
+            .args(["doctor", "--json", "--only", "database", "--database", &url])
+            .current_dir(folder.path());
+        let snapshot = document(&mut command)["snapshot"].take();
+        let there = snapshot["databases"][0]["disk"]["sqlite_rollback_ns"].is_f64();
+        let here = snapshot["measures"]["sqlite_rollback_ns"].is_f64();
+        assert_eq!((there, here), (is_elsewhere, !is_elsewhere), "{url}");
+        let left = std::fs::read_dir(place.path()).expect("the place").count();
+        assert_eq!(left, 1, "files beside {url}");
+    };
+    check(memory, disk, true);
+    check(disk, disk, false);
+}
+
+#[test]
 fn pages_fit_the_terminal_in_both_languages_and_list_every_check() {
     let folder = tempfile::tempdir().expect("a folder");
     for columns in ["60", "80", "120"] {

@@ -3,4 +3,5 @@
 
 mod facts;
 mod places;
+mod postgres;
 mod support;

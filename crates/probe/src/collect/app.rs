@@ -1,11 +1,17 @@
 //! An app's folder, read as text: nothing of the app is run.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use super::file;
 use doctor::snapshot::App;
 
+/// Most files looked at.
+const SOURCES_MAX: usize = 500;
+/// Bytes read of each: comments at the head are shorter.
+const HEAD_BYTES: u64 = 512;
 /// Settings of `production.rb` examined by checks.
 const PRODUCTION: [&str; 5] = [
     "config.eager_load",
@@ -26,7 +32,11 @@ pub fn read(folder: &Path) -> Option<App> {
     let production = file(folder.join("config/environments/production.rb")).unwrap_or_default();
     let boot = file(folder.join("config/boot.rb")).unwrap_or_default();
     let gems = gems(&lock.unwrap_or_default());
+    let sources = sources(folder);
+    let frozen = sources.iter().filter(|path| is_frozen(path)).count();
     Some(App {
+        sources: sources.len() as u32,
+        sources_unfrozen: (sources.len() - frozen) as u32,
         workers: argument(&puma, "workers").and_then(number),
         threads: argument(&puma, "threads").and_then(|text| threads(&puma, text)),
         preload: (!puma.is_empty()).then(|| argument(&puma, "preload_app!").is_some()),
@@ -39,6 +49,43 @@ pub fn read(folder: &Path) -> Option<App> {
         is_rails: gems.contains_key("rails") || gems.contains_key("railties"),
         gems,
     })
+}
+
+/// Returns Ruby files of `app` and `lib`, as many as are looked at in a moment.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let (mut folders, mut files) = (vec![folder.join("app"), folder.join("lib")], Vec::new());
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        for entry in entries {
+            let path = entry.path();
+            // A link may lead back up.
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() && path.extension().is_some_and(|end| end == "rb") => {
+                    files.push(path);
+                }
+                _ => {}
+            }
+        }
+        if files.len() >= SOURCES_MAX || folders.len() >= SOURCES_MAX {
+            break;
+        }
+    }
+    files.truncate(SOURCES_MAX);
+    files
+}
+
+/// Whether the comments at the head of a file freeze its string literals.
+fn is_frozen(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let head = String::from_utf8_lossy(&head).to_lowercase();
+    let mut comments = head.lines().take_while(|line| line.starts_with('#'));
+    read.is_ok()
+        && comments.any(|line| {
+            let words = line.replace('-', "_");
+            words.contains("frozen_string_literal: true")
+        })
 }
 
 /// Names and versions of a lock file: lines of four blanks, a name, and a version in brackets.
@@ -120,5 +167,25 @@ mod tests {
         assert_eq!(gems(lock).len(), 1);
         let value = assigned("  config.log_level = :debug # all\n", "config.log_level");
         assert_eq!(value.as_deref(), Some(":debug"));
+    }
+
+    #[test]
+    fn files_with_frozen_strings_are_told_from_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let models = folder.path().join("app/models");
+        fs::create_dir_all(&models).expect("folders");
+        let write = |name: &str, text: &str| fs::write(models.join(name), text).expect("written");
+        write(
+            "a.rb",
+            "#!/usr/bin/ruby\n# Frozen-String-Literal: true\nclass A; end\n",
+        );
+        write("b.rb", "class B; end\n# frozen_string_literal: true\n");
+        write("c.rb", "# frozen_string_literal: false\n");
+        write("d.txt", "# frozen_string_literal: true\n");
+        std::os::unix::fs::symlink(folder.path(), models.join("up")).expect("a link");
+        let found = sources(folder.path());
+        assert_eq!(found.len(), 3, "{found:?}");
+        let frozen: Vec<_> = found.iter().filter(|path| is_frozen(path)).collect();
+        assert_eq!(frozen, [&models.join("a.rb")]);
     }
 }

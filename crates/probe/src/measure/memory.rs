@@ -43,3 +43,27 @@ pub(super) fn latency() -> Option<f64> {
     };
     (0..3).map(|_| walk()).reduce(f64::min)
 }
+
+/// Returns how much longer the rows of a block of 8 KB take from memory than from the core's caches,
+/// ns: the median over runs of `blocks` blocks in order, each read twice.
+pub(super) fn first_touch(blocks: usize) -> Option<f64> {
+    const BLOCK: usize = 8192;
+    /// From the head of one row to the next, bytes.
+    const ROW: usize = 256;
+    const RUNS: usize = 100;
+    let bytes = vec![1u8; BYTES];
+    let length = blocks * BLOCK;
+    let places = BYTES.checked_sub(length)? / BLOCK;
+    let read = |from: usize| {
+        let begin = Instant::now();
+        let rows = bytes[from..from + length].iter().step_by(ROW);
+        black_box(rows.fold(0u64, |sum, byte| sum + u64::from(*byte)));
+        begin.elapsed().as_nanos() as f64
+    };
+    let runs = (0..RUNS).map(|run| {
+        let place = (run as f64 * 0.618_033_988_749_895).fract() * places as f64;
+        let from = place as usize * BLOCK;
+        (read(from) - read(from)) / blocks as f64
+    });
+    stats::median(&runs.collect::<Vec<_>>())
+}

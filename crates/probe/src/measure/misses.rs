@@ -1,16 +1,17 @@
 //! Measures what a page missing in the memory of a MySQL or MariaDB costs: lookups of primary keys
-//! spread over the largest table, each followed by the same lookup again.
+//! spread over the largest table, each followed by the same lookup again. [`super::blocks`] has
+//! PostgreSQL's.
 //!
 //! The disk's own time is the smaller part where the disk is fast: the server also makes room and
-//! checks the page, and the client waits so long that its core falls asleep. PostgreSQL's misses
-//! are reads from the kernel's cache, which [`super::reads`] measures.
+//! checks the page, and the client waits so long that its core falls asleep.
 
 use std::time::{Duration, Instant};
 
-use capture::{Catalogue, ExplainLimits};
+use capture::Catalogue;
 
 const LOOKUPS: usize = 2000;
-const DEADLINE: Duration = Duration::from_millis(500);
+/// Longest time for the lookups of one server.
+pub(super) const DEADLINE: Duration = Duration::from_millis(500);
 /// Fewer pages read say nothing about each.
 const READS_MIN: f64 = 20.0;
 
@@ -27,22 +28,16 @@ const LARGEST: &str = "
 
 /// Returns the additional nanoseconds per page not in the server's memory; `None` where
 /// unmeasurable: no such table, everything in memory, or no right to read.
-pub(super) fn cost(url: &str) -> Option<f64> {
-    let limits = ExplainLimits {
-        connect: Duration::from_secs(1),
-        statement: Duration::from_secs(1),
-        ..ExplainLimits::default()
-    };
-    let mut server = Catalogue::open(url, limits).ok()?;
-    let table = Table::largest(&mut server)?;
+pub(super) fn cost(server: &mut Catalogue) -> Option<f64> {
+    let table = Table::largest(server)?;
     // A server at rest keeps free pages: only those after the first half have to make room.
     let begin = Instant::now();
     let half_until =
         |end: Duration| move |done: usize| done >= LOOKUPS / 2 || begin.elapsed() > end;
-    let done = table.lookups(&mut server, 0, half_until(DEADLINE / 2))?.0;
-    let before = reads(&mut server)?;
-    let more_ns = table.lookups(&mut server, done, half_until(DEADLINE))?.1;
-    per_page(more_ns, reads(&mut server)? - before)
+    let done = table.lookups(server, 0, half_until(DEADLINE / 2))?.0;
+    let before = reads(server)?;
+    let more_ns = table.lookups(server, done, half_until(DEADLINE))?.1;
+    per_page(more_ns, reads(server)? - before)
 }
 
 /// Returns the pages read by the server since the start.

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use doctor::snapshot::Noise;
 
-/// Long enough for the turns of a scheduler, short enough to be waited for.
-const LENGTH: Duration = Duration::from_millis(2500);
+/// Long enough for the turns of a scheduler.
+const SHORTEST: Duration = Duration::from_millis(2500);
+/// Long enough for what comes once in a few seconds, short enough to be waited for.
+const LONGEST: Duration = Duration::from_secs(5);
 /// Longer gaps between two looks at the clock are an interruption.
 const GAP_NS: u128 = 20_000;
 /// The kernel's unit of CPU time in `/proc`, always 1/100 s by the interface.
@@ -15,14 +17,17 @@ const TICK_S: f64 = 0.01;
 /// Processes named in the result.
 const NAMED: usize = 3;
 
-/// Measures other load; `None` without access to the own process's counters.
-pub(super) fn noise() -> Option<Noise> {
+/// Measures other load for the time left, within 2.5 to 5 s; `None` without access to the own
+/// process's counters.
+pub(super) fn noise(left: Duration) -> Option<Noise> {
+    let wanted = left.clamp(SHORTEST, LONGEST);
     let processes = cpu_by_process();
     let machine = machine_times()?;
     let switches = switched()?;
+    let day = SystemTime::now();
     let begin = Instant::now();
     let (mut last, mut lost, mut longest) = (begin, 0u128, 0u128);
-    while last.duration_since(begin) < LENGTH {
+    while last.duration_since(begin) < wanted {
         let now = Instant::now();
         let gap = now.duration_since(last).as_nanos();
         if gap > GAP_NS {
@@ -32,6 +37,7 @@ pub(super) fn noise() -> Option<Noise> {
         last = now;
     }
     let length = last.duration_since(begin);
+    let moved_ns = moved(day, SystemTime::now(), begin.elapsed());
     let switched = switched()?.saturating_sub(switches);
     let (all, stolen) = machine_times()?;
     let steal = stolen.saturating_sub(machine.1) as f64;
@@ -41,8 +47,18 @@ pub(super) fn noise() -> Option<Noise> {
         switches: switched,
         steal_share: steal / all,
         longest_ns: longest as f64,
+        moved_ns,
         busiest: busiest(&processes, &cpu_by_process(), length.as_secs_f64()),
     })
+}
+
+/// Returns how far the time of day went in another time than `length`, ns.
+fn moved(before: SystemTime, after: SystemTime, length: Duration) -> f64 {
+    let went = match after.duration_since(before) {
+        Ok(forth) => forth.as_nanos() as f64,
+        Err(back) => -(back.duration().as_nanos() as f64),
+    };
+    (went - length.as_nanos() as f64).abs()
 }
 
 /// Returns how many times another thread took the core from the measuring one.
@@ -115,6 +131,14 @@ mod tests {
     fn ticks_of_a_process_are_read() {
         let stat = "7 (a) b) R 1 7 7 0 -1 4 1 0 0 0 30 12 0 0 20 0 1 0 9 1 1";
         assert_eq!(ticks(stat), Some(("a) b".to_owned(), 42)));
+    }
+
+    #[test]
+    fn a_jump_of_the_time_of_day_counts_in_both_directions() {
+        let (day, second) = (SystemTime::UNIX_EPOCH, Duration::from_secs(1));
+        assert_eq!(moved(day, day + second, second), 0.0);
+        assert_eq!(moved(day, day + 3 * second, second), 2e9);
+        assert_eq!(moved(day + second, day, second), 2e9);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use doctor::snapshot::{Database, DatabaseKind, DiskCosts};
 
-use super::{io, reads};
+use super::{io, reads, sqlite};
 
 /// Programs changing into the folder of the data when started.
 const SERVERS: [&str; 3] = ["mariadbd", "mysqld", "postgres"];
@@ -25,18 +25,18 @@ pub(super) fn disk(database: &Database, folder: &Path) -> Known {
         costs: None,
         unseen,
     };
-    if !database.is_local || database.kind == DatabaseKind::Sqlite {
+    if !database.is_local || is_memory(database) {
         return same(None);
     }
-    let setting = match database.kind {
-        DatabaseKind::Postgres => "data_directory",
-        _ => "datadir",
-    };
+    let setting = setting(database.kind);
     let Some(said) = database.values.get(setting) else {
         let why = format!("{setting}: permission denied; the disk of the app's folder is measured");
         return same(Some(why));
     };
-    let said = Path::new(said);
+    let said = match database.kind {
+        DatabaseKind::Sqlite => Path::new(said).parent().unwrap_or(Path::new("/")),
+        _ => Path::new(said),
+    };
     let Some(data) = of_process(said).or_else(|| said.exists().then(|| said.to_owned())) else {
         let place = said.display();
         let why = format!("{place}: it is not there; the disk of the app's folder is measured");
@@ -46,7 +46,11 @@ pub(super) fn disk(database: &Database, folder: &Path) -> Known {
     if device(&data) == device(folder) {
         return same(None);
     }
-    match measured(&data) {
+    let costs = match database.kind {
+        DatabaseKind::Sqlite => commits(&data),
+        _ => measured(&data),
+    };
+    match costs {
         Ok(costs) => Known {
             costs: Some(costs),
             unseen: None,
@@ -63,6 +67,21 @@ pub(super) fn disk(database: &Database, folder: &Path) -> Known {
             unseen: Some(format!("{}: {error}", said.display())),
         },
     }
+}
+
+/// Name of the value with the place of the data.
+fn setting(kind: DatabaseKind) -> &'static str {
+    match kind {
+        DatabaseKind::Postgres => "data_directory",
+        DatabaseKind::Sqlite => "(file)",
+        DatabaseKind::Mysql | DatabaseKind::Mariadb => "datadir",
+    }
+}
+
+/// Whether it is a SQLite without a file.
+fn is_memory(database: &Database) -> bool {
+    let file = database.values.get(setting(database.kind));
+    database.kind == DatabaseKind::Sqlite && file.is_none_or(String::is_empty)
 }
 
 /// Returns the folder as seen from Hakaru's process: a server may have another root.
@@ -91,5 +110,16 @@ fn measured(data: &Path) -> std::io::Result<DiskCosts> {
         sync_ns: Some(sync),
         append_sync_ns: io::append_sync(data).ok(),
         page_read_ns: read.ok(),
+        ..DiskCosts::default()
+    })
+}
+
+/// Measures commits of SQLite in the folder of a file: those of the file itself would change it.
+fn commits(folder: &Path) -> std::io::Result<DiskCosts> {
+    let (rollback, wal) = sqlite::commits(folder)?;
+    Ok(DiskCosts {
+        sqlite_rollback_ns: Some(rollback),
+        sqlite_wal_ns: Some(wal),
+        ..DiskCosts::default()
     })
 }

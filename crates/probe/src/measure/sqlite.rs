@@ -1,5 +1,6 @@
 //! Measures a commit of SQLite in a folder, in a temporary file.
 
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,14 +12,13 @@ const TIMES: i64 = 20;
 const DEADLINE: Duration = Duration::from_secs(1);
 
 /// Nanoseconds of a commit with a rollback journal and with a write-ahead log, the usual times.
-pub(super) fn commits(folder: &Path) -> Result<(f64, f64), String> {
+pub(super) fn commits(folder: &Path) -> io::Result<(f64, f64)> {
     let scratch = tempfile::Builder::new()
         .prefix(".hakaru-doctor-")
-        .tempdir_in(folder)
-        .map_err(|error| format!("{}: {error}", folder.display()))?;
+        .tempdir_in(folder)?;
     let time = |journal: &str, synchronous: &str| {
         let file = scratch.path().join(format!("{journal}.sqlite3"));
-        commit(&file, journal, synchronous).map_err(|error| error.to_string())
+        commit(&file, journal, synchronous).map_err(io::Error::other)
     };
     Ok((time("delete", "full")?, time("wal", "normal")?))
 }

@@ -6,6 +6,11 @@ use super::{Question, Rows};
 /// The file.
 pub(super) const QUESTIONS: &[Question] = &[
     Question {
+        name: "(file)",
+        rows: Rows::Value,
+        sql: "SELECT file FROM pragma_database_list WHERE name = 'main'",
+    },
+    Question {
         name: "journal_mode",
         rows: Rows::Value,
         sql: "PRAGMA journal_mode",
