@@ -367,6 +367,38 @@ pub(super) const CHECKS: &[Check] = &[
         }),
     },
     Check {
+        id: "app.strings-not-frozen",
+        area: Area::App,
+        title: phrase!("string literals are made anew each time"),
+        why: phrase!(
+            "each run of a line with a literal allocates a string for the garbage collector"
+        ),
+        source: "https://docs.ruby-lang.org/en/3.4/syntax/comments_rdoc.html (frozen_string_literal); https://bugs.ruby-lang.org/issues/20205",
+        look: Look::Whole(|s| {
+            let (all, unfrozen) = (app(s)?.sources, app(s)?.sources_unfrozen);
+            let options = s.process.env.get("RUBYOPT");
+            let is_on = options.is_some_and(|text| {
+                text.contains("enable-frozen-string-literal")
+                    || text.contains("enable=frozen-string-literal")
+            });
+            (all >= 10 && unfrozen * 2 > all && !is_on).then(|| {
+                Found::new(
+                    Level::Low,
+                    text!(
+                        "{count} of {all} files of app and lib lack the comment",
+                        count = unfrozen.to_string(),
+                        all = all.to_string()
+                    ),
+                )
+                .change(
+                    phrase!("the comment frozen_string_literal: true in the first line of each, after the tests pass with RUBYOPT=--enable-frozen-string-literal"),
+                    phrase!("the files without the comment"),
+                )
+                .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
         id: "app.webrick",
         area: Area::App,
         title: phrase!("WEBrick serves the app"),

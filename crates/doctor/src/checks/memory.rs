@@ -201,6 +201,35 @@ pub(super) const CHECKS: &[Check] = &[
         }),
     },
     Check {
+        id: "memory.huge-pages",
+        area: Area::Memory,
+        title: phrase!("the kernel gives memory in pages of 2 MB"),
+        why: phrase!(
+            "a worker that uses a part of each takes all of it, and after a fork less of it stays shared"
+        ),
+        source: "https://docs.kernel.org/admin-guide/mm/transhuge.html (always may use more memory; madvise)",
+        look: Look::Whole(|s| {
+            let setting = s.machine.huge_pages.as_deref()?;
+            let workers = super::app::workers(s)?;
+            (setting == "always" && workers > 1).then(|| {
+                let file = "/sys/kernel/mm/transparent_hugepage/enabled";
+                Found::new(
+                    Level::Low,
+                    text!(
+                        "transparent_hugepage = {setting}, {workers} workers",
+                        setting,
+                        workers = workers.to_string()
+                    ),
+                )
+                .change(
+                    format!("echo madvise > {file}"),
+                    format!("echo always > {file}"),
+                )
+                .needs(Needs::Root)
+            })
+        }),
+    },
+    Check {
         id: "memory.slow",
         area: Area::Memory,
         title: phrase!("memory is slow"),

@@ -15,7 +15,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!(
             "the app waits for a core, and two measurements differ although nothing was changed"
         ),
-        source: "measured: a loop that looks at the clock for 2.5 s; involuntary context switches",
+        source: "measured: a loop that looks at the clock for 2.5 to 5 s; involuntary context switches",
         look: Look::Whole(busy_neighbour),
     },
     Check {
@@ -23,8 +23,36 @@ pub(super) const CHECKS: &[Check] = &[
         area: Area::Cpu,
         title: phrase!("the hypervisor takes the cores"),
         why: phrase!("the machine stands still meanwhile; nothing inside can be faster"),
-        source: "measured: steal in /proc/stat over 2.5 s; man 5 proc_stat",
+        source: "measured: steal in /proc/stat over 2.5 to 5 s; man 5 proc_stat",
         look: Look::Whole(steal),
+    },
+    Check {
+        id: "cpu.clock-jumps",
+        area: Area::Cpu,
+        title: phrase!("the time of day jumps"),
+        why: phrase!(
+            "lines of logs, expiry of caches and tokens, and times taken with Time.now are wrong by that much"
+        ),
+        source: "measured: CLOCK_REALTIME against CLOCK_MONOTONIC over 2.5 to 5 s; man 2 adjtimex (a clock is slewed by at most 500 ppm)",
+        look: Look::Whole(|s| {
+            // More than adjusting the speed of a clock can do in that time.
+            const MOVED_NS: f64 = 1e7;
+            let moved = s.measures.noise.as_ref()?.moved_ns;
+            (moved > MOVED_NS).then(|| {
+                Found::new(
+                    Level::Medium,
+                    text!(
+                        "moved by {time} while it was watched",
+                        time = numbers::duration_ns(moved)
+                    ),
+                )
+                .change(
+                    phrase!("one service that sets the clock (chronyd or systemd-timesyncd), which slews it: chronyc tracking"),
+                    phrase!("as before"),
+                )
+                .needs(Needs::Root)
+            })
+        }),
     },
     Check {
         id: "cpu.pressure",

@@ -34,6 +34,13 @@ fn noise(s: &mut Snapshot, lost_share: f64, steal_share: f64, switches: u64) {
     });
 }
 
+fn moved(s: &mut Snapshot, moved_ns: f64) {
+    s.measures.noise = Some(Noise {
+        moved_ns,
+        ..Noise::default()
+    });
+}
+
 fn pressure(s: &mut Snapshot, name: &str, share: f64) {
     s.machine.pressure.insert(name.to_owned(), share);
 }
@@ -138,6 +145,7 @@ pub const CASES: &[Case] = &[
             noise(s, 0.2, 0.0, 9);
         },
     ),
+    ("cpu.clock-jumps", |s| moved(s, 3e8), |s| moved(s, 2e6)),
     (
         "cpu.switch-slow",
         |s| s.measures.switch_ns = Some(150_000.0),
@@ -256,6 +264,17 @@ pub const CASES: &[Case] = &[
             s.machine.counters.insert("oom_kill".to_owned(), 2);
         },
         |s| s.machine.counters.clear(),
+    ),
+    (
+        "memory.huge-pages",
+        |s| {
+            s.machine.huge_pages = Some("always".to_owned());
+            s.app.as_mut().expect("an app").workers = Some(2);
+        },
+        |s| {
+            s.machine.huge_pages = Some("madvise".to_owned());
+            s.app.as_mut().expect("an app").workers = Some(2);
+        },
     ),
     (
         "memory.slow",

@@ -183,6 +183,15 @@ pub const CASES: &[Case] = &[
         |s| gem(s, "multi_json", "1.15.0"),
     ),
     (
+        "app.strings-not-frozen",
+        |s| (app(s).sources, app(s).sources_unfrozen) = (40, 30),
+        |s| {
+            (app(s).sources, app(s).sources_unfrozen) = (40, 30);
+            let option = "--enable-frozen-string-literal".to_owned();
+            s.process.env.insert("RUBYOPT".to_owned(), option);
+        },
+    ),
+    (
         "app.webrick",
         |s| {
             app(s).gems.remove("puma");
