@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(per_block(&pairs[1..]), None);
         pairs.extend([pair(1e9, all), pair(1e9, 2.0), pair(1e9, 0.0)]);
         assert_eq!(per_block(&pairs), Some(1e3));
-        assert_eq!(per_block(&vec![pair(-5.0, all); MISSED_MIN]), None);
+        assert_eq!(per_block(&[pair(-5.0, all); MISSED_MIN]), None);
     }
 
     #[test]
