@@ -28,6 +28,7 @@ mod facts;
 mod hooks;
 mod job;
 mod pace;
+mod rest;
 mod slot;
 mod timer;
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use super::pace::{Review, Schedule};
-use super::{INTERVAL, Mode, Wanted, account, facts, hooks, is_on, job, mode, slot};
+use super::{INTERVAL, Mode, Wanted, account, facts, hooks, is_on, job, mode, rest, slot};
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::guarded;
 
@@ -154,7 +154,7 @@ fn tick(passed: u64) -> bool {
         }
         slot.owed.fetch_add(passed, Relaxed);
         slot.ticks.fetch_add(1, Relaxed);
-        if !signals || !slot.settled.load(Relaxed) {
+        if !signals || !slot.settled.load(Relaxed) || rest::rests(slot, passed) {
             wants_job = true;
         } else if !slot.signalled.swap(true, Relaxed) {
             account::add(SIGNAL_NS);
