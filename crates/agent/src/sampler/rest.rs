@@ -1,5 +1,5 @@
-//! Threads that sleep with the GVL held, as C code may: a signal would end their sleep early, such as
-//! the waits of SQLite for a lock, which are counted and not measured.
+//! Threads asleep with the GVL held, as C code may be: a signal would end the sleep early, such as
+//! the waits of SQLite for a lock, whose lengths are counted and not measured.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::slot::Slot;
 
-/// A thread that was off its core for a greater part of a tick may be asleep; one that ran all the
-/// time is not asked about, which costs more than a clock.
+/// A thread off its core for a greater part of a tick may be asleep. Of one that ran all the time no
+/// state is read, which costs more than a clock.
 const PART: u64 = 16;
 
 /// Whether the slot's thread sleeps, with a tick of `passed` nanoseconds behind it.
@@ -21,7 +21,7 @@ pub(super) fn rests(slot: &Slot, passed: u64) -> bool {
     ran < passed - passed / PART && is_asleep(tid)
 }
 
-/// CPU time of another thread of the process, ns.
+/// CPU time of any thread of the process, ns.
 fn cpu_ns(tid: i32) -> Option<u64> {
     // linux/posix-timers.h: the complement of the number, then a bit for a thread, then the
     // scheduler's clock.
