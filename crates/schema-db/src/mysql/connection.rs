@@ -12,9 +12,11 @@ use crate::{DbError, DbErrorKind};
 use database_client::tls::TlsMode;
 
 /// Sets strict mode. Without it a lenient server turns a `NULL` into 0 for `NOT NULL`, and
-/// truncates long values, without an error.
-const STRICT: &str =
-    "SET SESSION sql_mode = CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')";
+/// truncates long values, without an error. And lets tables with system versioning be altered, their
+/// history with them, which MariaDB refuses otherwise; for others that is a comment.
+const SESSION: &str = "SET SESSION sql_mode = CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES') \
+                       /*M!100304 , SESSION system_versioning_alter_history = 'KEEP' */";
+
 /// Maximum length of a name for `GET_LOCK`.
 const LOCK_NAME_MAX: usize = 64;
 
@@ -31,7 +33,7 @@ pub(super) fn open(address: &MysqlAddress) -> Result<Conn, DbError> {
     })?;
     connection
         .query_drop("SET NAMES utf8mb4")
-        .and_then(|()| connection.query_drop(STRICT))
+        .and_then(|()| connection.query_drop(SESSION))
         .map_err(|error| error::connecting(error, address))?;
     Ok(connection)
 }

@@ -3,6 +3,7 @@
 
 mod charset;
 mod keys;
+pub(super) mod routine;
 mod types;
 mod value;
 

@@ -11,6 +11,7 @@ use super::cursor::Cursor;
 use super::lex::Fault;
 use super::model::{Check, Column, ForeignKey, Index, Name};
 
+pub(super) use column::data_type;
 pub(super) use index::created as created_index;
 pub(super) use program::{event, head, trigger, view};
 pub(super) use table::{Created, VERSIONING, table};

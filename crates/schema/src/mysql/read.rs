@@ -5,6 +5,7 @@ use super::expr;
 use super::fold::fold;
 use super::lex::{Executes, Fault, Token};
 use super::model::{Opaque, Table};
+use super::normal::routine;
 use super::parse::{self, Created};
 use super::split::{Splitter, Statement};
 use super::{Schema, normal};
@@ -189,7 +190,11 @@ impl<'s> Reader<'_, 's> {
             let opaque = Opaque {
                 kind,
                 name: name.text,
-                norm: body_norm(kind, cursor.rest()),
+                // Sequences are only there or not.
+                norm: match kind {
+                    "sequence" => String::new(),
+                    _ => routine::norm(cursor.rest(), self.server),
+                },
                 text: self.written(),
             };
             self.schema
@@ -362,17 +367,6 @@ fn opaque_kind(cursor: &mut Cursor<'_, '_>) -> Option<&'static str> {
     ];
     let found = KINDS.iter().find(|(word, _)| cursor.eat(word));
     found.map(|(_, kind)| *kind)
-}
-
-/// Compared part of a routine: the body, since servers rewrite the head. Sequences are only there
-/// or not.
-fn body_norm(kind: &str, tokens: &[Token<'_>]) -> String {
-    if kind == "sequence" {
-        return String::new();
-    }
-    let begins = |token: &Token<'_>| ["BEGIN", "RETURN"].iter().any(|word| token.is(word));
-    let start = tokens.iter().position(begins).unwrap_or(tokens.len());
-    expr::canonical(&tokens[start..])
 }
 
 fn written(source: &str, tokens: &[Token<'_>], database: Option<&str>) -> String {

@@ -63,7 +63,8 @@ fn inline(column: &mut Column, kind: IndexKind) -> Item {
     })
 }
 
-fn data_type(cursor: &mut Cursor<'_, '_>) -> Result<DataType, Fault> {
+/// Reads a data type with character set and collation.
+pub(crate) fn data_type(cursor: &mut Cursor<'_, '_>) -> Result<DataType, Fault> {
     const LONGER: [(&[&str], &str); 12] = [
         (&["DOUBLE", "PRECISION"], "double"),
         (&["NATIONAL", "CHARACTER", "VARYING"], "nvarchar"),
