@@ -16,6 +16,7 @@ mod identity;
 mod indexes;
 mod kept;
 mod links;
+mod locks;
 mod order;
 mod parents;
 mod parts;
@@ -142,6 +143,7 @@ impl<'a> Builder<'a> {
         self.grants();
         self.drops();
         self.mark_new_values();
+        self.state_locks();
         self.link();
     }
 

@@ -82,6 +82,12 @@ impl<'a> Builder<'a> {
                 )
         };
         self.clear_hooks(from, &mentions);
+        // They go with their columns.
+        let is_lost = |text: &str| {
+            let names = split::names(text);
+            names.iter().any(|name| dropped.contains(&name.as_str()))
+        };
+        self.clear_kept("statistics", &from.name, &is_lost);
         for index in from.indexes.values() {
             if self.is_gone(&Part::Index(from.name.clone(), index.name.clone())) {
                 continue;
@@ -140,8 +146,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Triggers and policies whose text `mentions` a column.
+    /// Triggers, policies and rules whose text `mentions` a column.
     pub(super) fn clear_hooks(&mut self, from: &'a Table, mentions: &dyn Fn(&str) -> bool) {
+        self.clear_kept("rule", &from.name, mentions);
         for trigger in from.triggers.values() {
             if self.is_gone(&Part::Trigger(from.name.clone(), trigger.name.clone())) {
                 continue;

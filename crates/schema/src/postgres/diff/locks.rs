@@ -1,0 +1,62 @@
+//! Locks of statements on objects beside tables, compared with `pg_locks` in the tests.
+
+use std::collections::HashMap;
+
+use super::Builder;
+use crate::postgres::hazards;
+use crate::postgres::model::{ConstraintKind, Table};
+use crate::{Hazard, Statement, Verb};
+
+impl Builder<'_> {
+    /// States the locks of statements that state none yet.
+    pub(super) fn state_locks(&mut self) {
+        let tables = self.to.tables.values();
+        let tables: HashMap<String, &Table> = tables
+            .map(|table| (self.shown(&table.name), table))
+            .collect();
+        let mut statements = std::mem::take(&mut self.statements);
+        for statement in &mut statements {
+            let mut hazards = statement.hazards.iter();
+            if !hazards.any(|hazard| matches!(hazard, Hazard::Lock(_))) {
+                let lock = self.lock_of(statement, &tables);
+                statement.hazards.extend(lock);
+            }
+        }
+        self.statements = statements;
+    }
+
+    fn lock_of(&self, statement: &Statement, tables: &HashMap<String, &Table>) -> Option<Hazard> {
+        let sql = statement.sql.as_str();
+        match (statement.object.kind, statement.verb) {
+            ("rule", Verb::Create) => Some(hazards::ACCESS_EXCLUSIVE),
+            // Whoever takes a number waits.
+            ("sequence", _) if sql.starts_with("DROP SEQUENCE") || sql.contains(" RENAME TO ") => {
+                Some(hazards::ACCESS_EXCLUSIVE)
+            }
+            ("sequence", _) if sql.starts_with("ALTER SEQUENCE") => {
+                Some(hazards::SHARE_ROW_EXCLUSIVE)
+            }
+            // All rows with values of the domain are read.
+            ("domain", Verb::Alter) if sql.contains(" ADD ") || sql.ends_with("SET NOT NULL") => {
+                Some(hazards::SHARE)
+            }
+            ("table", Verb::Create)
+                if self.from.tables.len() > 0 && sql.contains(" REFERENCES ") =>
+            {
+                let table = tables.get(&statement.object.name);
+                let refers = table.is_some_and(|table| self.refers_to_others(table));
+                refers.then_some(hazards::SHARE_ROW_EXCLUSIVE)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the statement of a new table has a foreign key to a table that is in use.
+    fn refers_to_others(&self, table: &Table) -> bool {
+        let mut constraints = table.constraints.values();
+        constraints.any(|constraint| {
+            matches!(&constraint.kind, ConstraintKind::Foreign(foreign)
+                if foreign.table != table.name && self.from.tables.contains(&foreign.table))
+        })
+    }
+}
