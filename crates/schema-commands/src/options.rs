@@ -33,6 +33,7 @@ impl How {
                 auto_increment: self.auto_increment,
                 managed_roles: self.managed_role.clone(),
                 any_column_order: ready.any_column_order,
+                is_outline: ready.is_outline(),
                 ..PlanOptions::default()
             },
             allowed: Allowed {

@@ -62,6 +62,13 @@ pub(super) struct Ready {
     default_schema: String,
 }
 
+impl Ready {
+    /// Whether one side is a file of Rails.
+    pub(super) fn is_outline(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+}
+
 impl Scope {
     /// Whether nothing is left out.
     pub(super) fn is_all(&self) -> bool {

@@ -68,12 +68,18 @@ pub struct PlanOptions {
     pub managed_roles: Vec<String>,
     /// The wanted schema says nothing about the order of columns.
     pub any_column_order: bool,
+    /// The wanted schema is an outline, such as `schema.rb`: what it cannot say of its tables (row
+    /// security, storage, partitions …) stays as it is.
+    pub is_outline: bool,
     /// Plans for tables in use: locks are held only briefly.
     pub online: bool,
     /// Whether an outside program takes what the server would only do by copying a table (MySQL).
     pub outside: bool,
     /// Statements allowed to block others for long, named as by [`plan::offline_permission`].
     pub offline: Vec<String>,
+    /// Whether drops are going to be held back: an index is then added apart from the drop of the one
+    /// that it replaces (MySQL, in sqldef's order).
+    pub holds_drops: bool,
     /// Keep the source's quoting of names instead of quoting all (`legacy_ignore_quotes: false`).
     pub keep_quoting: bool,
 }
@@ -152,10 +158,15 @@ pub fn read_both(
 /// # Errors
 /// When the two are of different dialects, or a rename cannot be what was meant.
 pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
-    let plan = match options.any_column_order {
+    let plan = match options.any_column_order || options.is_outline {
         true => {
             let mut to = to.clone();
-            to.take_order(from);
+            if options.any_column_order {
+                to.take_order(from);
+            }
+            if options.is_outline {
+                to.take_unsaid(from);
+            }
             plan_in_order(from, &to, options)
         }
         false => plan_in_order(from, to, options),
@@ -205,6 +216,16 @@ impl Schema {
         match (self, from) {
             (Schema::Mysql(schema), Schema::Mysql(from)) => schema.take_order(from),
             (Schema::Sqlite(schema), Schema::Sqlite(from)) => schema.take_order(from),
+            _ => {}
+        }
+    }
+
+    /// Takes over from another schema what an outline cannot say of tables of the same names.
+    fn take_unsaid(&mut self, from: &Schema) {
+        match (self, from) {
+            (Schema::Mysql(schema), Schema::Mysql(from)) => schema.take_unsaid(from),
+            (Schema::Postgres(schema), Schema::Postgres(from)) => schema.take_unsaid(from),
+            (Schema::Sqlite(schema), Schema::Sqlite(from)) => schema.take_unsaid(from),
             _ => {}
         }
     }

@@ -9,7 +9,7 @@
 //!
 //! Expressions and the queries of plain views are compared in a canonical form (`expr`), other
 //! queries and bodies token by token: only the server knows how those are stored
-//! ([`Schema::adopt`]). Routines are compared by their bodies, sequences by their names.
+//! ([`Schema::adopt`]). Routines are compared by all but their definers, sequences by their names.
 
 mod conversion;
 mod cursor;
@@ -224,6 +224,17 @@ impl Schema {
                 let place = places.get(&name.to_lowercase());
                 place.copied().unwrap_or(usize::MAX)
             });
+        }
+    }
+
+    /// See [`crate::Schema::take_unsaid`].
+    pub(crate) fn take_unsaid(&mut self, from: &Schema) {
+        for table in &mut self.tables {
+            let name = table.renamed_from.as_ref().unwrap_or(&table.name.text);
+            let before = from.table(name).or_else(|| from.table(&table.name.text));
+            if let Some(before) = before.filter(|_| table.partitioning.is_none()) {
+                table.partitioning.clone_from(&before.partitioning);
+            }
         }
     }
 

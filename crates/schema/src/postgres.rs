@@ -24,6 +24,7 @@ mod spell;
 mod split;
 mod tree;
 mod types;
+mod unsaid;
 
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
 
