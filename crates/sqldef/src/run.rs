@@ -225,6 +225,7 @@ impl Run<'_> {
                 bulk_alter: self.flags.bulk_alter || is(self.config.bulk_alter),
                 index_concurrently: is(self.config.create_index_concurrently),
                 managed_roles: self.config.managed_roles.clone().unwrap_or_default(),
+                holds_drops: !self.scope.drops(),
                 keep_quoting: self.config.legacy_ignore_quotes == Some(false),
                 ..PlanOptions::default()
             },

@@ -71,6 +71,11 @@ impl Scope {
         by_kind && is_managed && self.is_in_schema(object)
     }
 
+    /// Whether drops are allowed where no rule says otherwise.
+    pub(super) fn drops(&self) -> bool {
+        self.enable_drop
+    }
+
     /// Holds back what may not be dropped.
     pub(super) fn hold_back(&self, plan: &mut Plan) {
         let destructive = plan.statements.iter().filter(|each| each.is_destructive());

@@ -64,6 +64,9 @@ pub(super) struct TableDiff<'a> {
     /// Whether a column change copying the table is a separate statement, so the others need not
     /// wait.
     pub parts_copies: bool,
+    /// Columns of foreign keys that are recreated for a loss: what changes of them waits with the
+    /// keys, and nothing else does.
+    pub anchored: Vec<&'a Name>,
 }
 
 impl<'a> TableDiff<'a> {
@@ -86,6 +89,7 @@ impl<'a> TableDiff<'a> {
             is_other_options: !from.norm.is_same(&to.norm),
             partitions: Vec::new(),
             parts_copies: false,
+            anchored: Vec::new(),
         };
         diff.columns();
         diff.indexes();

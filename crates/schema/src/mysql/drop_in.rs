@@ -12,6 +12,8 @@ use super::Schema;
 use super::diff::TableDiff;
 use super::lex::backticked;
 use super::model::{ForeignKey, Table};
+use super::native::Builder;
+use super::needs::Needs;
 use super::order;
 use super::render::Printer;
 use crate::{Hazard, Object, PlanOptions, Statement, Verb};
@@ -26,6 +28,9 @@ struct Writer<'a> {
     dropped_keys: HashSet<(String, String)>,
     /// Indexes already dropped before a column, as table and name.
     dropped_indexes: HashSet<(String, String)>,
+    /// Whether drops will be held back, so that nothing else may be in a statement with one.
+    holds_drops: bool,
+    needs: Needs,
 }
 
 /// See [`crate::plan()`].
@@ -37,11 +42,22 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Vec<Sta
         statements: Vec::new(),
         dropped_keys: HashSet::new(),
         dropped_indexes: HashSet::new(),
+        holds_drops: options.holds_drops,
+        needs: Needs::default(),
     };
     writer.everything();
+    let tied = Builder {
+        from,
+        to,
+        printer: writer.printer,
+        options,
+        statements: writer.statements,
+        needs: writer.needs,
+    };
+    let statements = tied.tied();
     match options.bulk_alter {
-        true => in_bulk(writer.statements),
-        false => writer.statements,
+        true => in_bulk(statements),
+        false => statements,
     }
 }
 
@@ -155,10 +171,7 @@ fn in_bulk(statements: Vec<Statement>) -> Vec<Statement> {
     // Places of statements in the merged list.
     let mut places = Vec::new();
     let mut last = String::new();
-    for mut statement in statements {
-        for need in &mut statement.needs {
-            *need = places[*need];
-        }
+    for statement in statements {
         let head = head(&statement.sql);
         let is_same = !head.is_empty() && head == last;
         last = head;
@@ -175,6 +188,12 @@ fn in_bulk(statements: Vec<Statement>) -> Vec<Statement> {
             None => merged.push(statement),
         }
         places.push(merged.len() - 1);
+    }
+    for (at, statement) in merged.iter_mut().enumerate() {
+        for need in &mut statement.needs {
+            *need = places[*need];
+        }
+        statement.needs.retain(|need| *need != at);
     }
     merged
 }

@@ -16,9 +16,11 @@ use std::collections::{HashMap, HashSet};
 use super::diff::{ColumnStep, TableDiff};
 use super::lex::backticked;
 use super::model::{ForeignKey, Index, Name, Table};
+use super::needs::Needs;
 use super::render::Printer;
-use super::{Schema, hazards, needs, order};
+use super::{Schema, hazards, order};
 use crate::{Hazard, Object, PlanOptions, Statement, Verb};
+use alter::may_wait;
 use links::KeyStep;
 
 pub(super) use options::{of_option, options};
@@ -33,6 +35,7 @@ pub(super) struct Builder<'a> {
     pub printer: Printer,
     pub options: &'a PlanOptions,
     pub statements: Vec<Statement>,
+    pub needs: Needs,
 }
 
 /// See [`crate::plan()`].
@@ -43,6 +46,7 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Vec<Sta
         printer: Printer::new(options, to.is_mariadb),
         options,
         statements: Vec::new(),
+        needs: Needs::default(),
     };
     builder.everything();
     builder.statements
@@ -98,8 +102,10 @@ impl<'a> Builder<'a> {
                 ..diff
             })
         });
-        both.filter(|diff| !diff.is_empty() || self.is_counter(diff))
-            .collect()
+        let both = both.filter(|diff| !diff.is_empty() || self.is_counter(diff));
+        let mut diffs: Vec<TableDiff<'a>> = both.collect();
+        anchor(&mut diffs, to);
+        diffs
     }
 
     /// Whether the counter is part of the schema, and another one.
@@ -240,20 +246,16 @@ impl<'a> Builder<'a> {
     fn create(&mut self, sql: String, table: &Table, at: usize) {
         let verb = if at == 0 { Verb::Create } else { Verb::Alter };
         let created = self.push(sql, verb, "table", table.name.text.clone());
-        // Nothing is held back where nothing was there: 10,000 tables are not looked through for
-        // each.
+        // Nothing is held back where nothing was there.
         if self.from.tables.is_empty() && self.from.views.is_empty() {
             return;
         }
-        let in_the_way = self.statements.iter().position(|statement| {
-            matches!(statement.verb, Verb::Drop | Verb::Aside)
-                && statement.object.kind == "view"
-                && statement.object.name == table.name.text
-        });
-        let keys = table.foreign_keys.iter();
+        let in_the_way = self.needs.dropped_view(&self.statements, &table.name.text);
         let before = &self.statements[..created];
+        let needs = &mut self.needs;
+        let keys = table.foreign_keys.iter();
         let needed: Vec<usize> = keys
-            .flat_map(|key| needs::of_key(before, table, key))
+            .flat_map(|key| needs.of_key(before, table, key))
             .collect();
         self.statements[created].needs.extend(in_the_way);
         self.statements[created].needs.extend(needed);
@@ -276,7 +278,7 @@ impl<'a> Builder<'a> {
             let is_new = self.from.tables.is_empty() && self.from.views.is_empty();
             let needed = match is_new {
                 true => Vec::new(),
-                false => needs::of_key(&self.statements, table, key),
+                false => self.needs.of_key(&self.statements, table, key),
             };
             let sql = format!(
                 "ALTER TABLE {} ADD {}",
@@ -330,6 +332,28 @@ fn retaken<'a>(diffs: &[TableDiff<'a>], from: &Schema, to: &'a Schema) -> Vec<Re
         }
     }
     retaken
+}
+
+/// Marks the columns of foreign keys that are recreated for a change that may be held back.
+fn anchor<'a>(diffs: &mut [TableDiff<'a>], to: &'a Schema) {
+    let places = diffs.iter().enumerate();
+    let places: HashMap<&str, usize> = places
+        .map(|(at, diff)| (diff.to.name.text.as_str(), at))
+        .collect();
+    for table in &to.tables {
+        for key in &table.foreign_keys {
+            let own = places.get(table.name.text.as_str());
+            let parent = places.get(key.table.text.as_str());
+            let sides = [(own, &key.columns), (parent, &key.references)];
+            let sides = sides.map(|(at, columns)| Some((*at?, columns)));
+            let waits = |(at, columns): &(usize, &'a Vec<Name>)| may_wait(&diffs[*at], columns);
+            if sides.iter().flatten().any(waits) {
+                for (at, columns) in sides.into_iter().flatten() {
+                    diffs[at].anchored.extend(columns);
+                }
+            }
+        }
+    }
 }
 
 /// Whether a change affects the types of columns of a foreign key, or an index on the columns.

@@ -1,53 +1,97 @@
 //! Prerequisites of a statement among the possibly held-back ones: the statement is held back
 //! together with a prerequisite.
 
+use std::collections::HashMap;
+
 use super::model::{ForeignKey, Name, Table};
-use crate::{Statement, Verb};
+use crate::{Object, Statement, Verb};
 
-/// Statements preparing the columns of a foreign key, on both sides.
-pub(super) fn of_key(statements: &[Statement], table: &Table, key: &ForeignKey) -> Vec<usize> {
-    let is_column = |owner: &Name, columns: &[Name], name: &str| {
-        let column = name.strip_prefix(owner.text.as_str());
-        let column = column.and_then(|rest| rest.strip_prefix('.'));
-        column.is_some_and(|column| columns.iter().any(|known| known.text == column))
-    };
-    let is_needed = |statement: &Statement| match statement.object.kind {
-        "column" => {
-            let name = &statement.object.name;
-            is_column(&table.name, &key.columns, name)
-                || is_column(&key.table, &key.references, name)
+/// Statements by what they make or change, so that 10,000 tables are not looked through for each.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    /// Creations and changes of tables and views, by name in lower case.
+    tables: HashMap<String, Vec<usize>>,
+    /// Changes of columns, by `table.column`.
+    columns: HashMap<String, Vec<usize>>,
+    /// Drops of views, by name.
+    dropped_views: HashMap<String, usize>,
+    /// How many statements are known.
+    known: usize,
+}
+
+impl Needs {
+    /// Takes in what was added to a plan since the last call.
+    fn learn(&mut self, statements: &[Statement]) {
+        for (at, statement) in statements.iter().enumerate().skip(self.known) {
+            let Object { kind, name } = &statement.object;
+            match (*kind, statement.verb) {
+                ("column", _) => self.columns.entry(name.clone()).or_default().push(at),
+                ("table" | "view", Verb::Create | Verb::Alter) => {
+                    let name = name.to_ascii_lowercase();
+                    self.tables.entry(name).or_default().push(at);
+                }
+                ("view", Verb::Drop | Verb::Aside) => {
+                    self.dropped_views.entry(name.clone()).or_insert(at);
+                }
+                _ => {}
+            }
         }
-        _ => is_of(
-            statement,
-            &[table.name.text.as_str(), key.table.text.as_str()],
-        ),
-    };
-    places(statements, &is_needed)
+        self.known = self.known.max(statements.len());
+    }
+
+    /// Statements preparing the columns of a foreign key, on both sides.
+    pub(super) fn of_key(
+        &mut self,
+        statements: &[Statement],
+        table: &Table,
+        key: &ForeignKey,
+    ) -> Vec<usize> {
+        self.learn(statements);
+        let mut places = self.of_tables(statements, &[&table.name.text, &key.table.text]);
+        for (owner, columns) in [(&table.name, &key.columns), (&key.table, &key.references)] {
+            for column in columns {
+                let name = part(owner, column);
+                places.extend(held(statements, self.columns.get(&name)));
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// Statements creating or changing any of the tables and views.
+    pub(super) fn of_tables(&mut self, statements: &[Statement], names: &[&str]) -> Vec<usize> {
+        self.learn(statements);
+        let names = names.iter().map(|name| name.to_ascii_lowercase());
+        let mut places: Vec<usize> = names
+            .flat_map(|name| held(statements, self.tables.get(&name)))
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// The statement that drops a view of the name.
+    pub(super) fn dropped_view(&mut self, statements: &[Statement], name: &str) -> Option<usize> {
+        self.learn(statements);
+        self.dropped_views.get(name).copied()
+    }
 }
 
-/// Statements creating or changing any of the tables and views.
-pub(super) fn of_tables(statements: &[Statement], names: &[&str]) -> Vec<usize> {
-    places(statements, &|statement| is_of(statement, names))
+fn part(owner: &Name, column: &Name) -> String {
+    format!("{}.{}", owner.text, column.text)
 }
 
-fn is_of(statement: &Statement, names: &[&str]) -> bool {
-    let object = &statement.object;
-    matches!(object.kind, "table" | "view")
-        && matches!(statement.verb, Verb::Create | Verb::Alter)
-        && names
-            .iter()
-            .any(|name| name.eq_ignore_ascii_case(&object.name))
-}
-
-fn places(statements: &[Statement], is_needed: &dyn Fn(&Statement) -> bool) -> Vec<usize> {
+/// Those of the places whose statements can be held back.
+fn held<'s>(
+    statements: &'s [Statement],
+    places: Option<&'s Vec<usize>>,
+) -> impl Iterator<Item = usize> + 's {
     let can_be_held = |statement: &Statement| {
         // A column that changes by itself does so since it may have to wait.
         let is_alone = statement.verb == Verb::Alter && statement.object.kind == "column";
         statement.is_destructive() || !statement.needs.is_empty() || is_alone
     };
-    let needed = statements.iter().enumerate();
-    needed
-        .filter(|(_, statement)| is_needed(statement) && can_be_held(statement))
-        .map(|(place, _)| place)
-        .collect()
+    let places = places.into_iter().flatten().copied();
+    places.filter(move |at| statements.get(*at).is_some_and(can_be_held))
 }

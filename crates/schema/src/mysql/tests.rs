@@ -360,3 +360,57 @@ fn views_are_recognised_as_servers_print_them() {
         );
     }
 }
+
+#[test]
+fn what_a_foreign_key_holds_back_is_the_key_and_its_columns() {
+    let schema = |b: &str, a: &str, more: &str| {
+        format!(
+            "CREATE TABLE p (x int NOT NULL, y {b} NOT NULL, PRIMARY KEY (x, y));\n\
+             CREATE TABLE t (id int NOT NULL PRIMARY KEY, a int {a}, b {b}, n varchar(9){more}, \
+             KEY k (a, b), CONSTRAINT f FOREIGN KEY (a, b) REFERENCES p (x, y));"
+        )
+    };
+    let from = schema("bigint", "NULL", "");
+    let to = schema("int", "NOT NULL", ", c int, KEY c (c)");
+    for product in [Product::Mysql, Product::MariaDb] {
+        let mut plan = Plan {
+            statements: planned(&from, &to, product),
+        };
+        plan.hold_back(&Allowed::default());
+        let applied: Vec<&str> = plan.applied().map(|step| step.sql.as_str()).collect();
+        assert_eq!(
+            applied,
+            ["ALTER TABLE `t` ADD COLUMN `c` int AFTER `n`, ADD KEY `c` (`c`)"]
+        );
+        plan.hold_back(&Allowed {
+            all: true,
+            named: Vec::new(),
+        });
+        assert_eq!(plan.applied().count(), plan.statements.len());
+    }
+}
+
+#[test]
+fn an_index_is_added_although_the_one_that_it_replaces_stays() {
+    let schema = |key: &str| {
+        format!(
+            "CREATE TABLE p (id int PRIMARY KEY);\n\
+             CREATE TABLE t (id int PRIMARY KEY, a int, b int, {key}, CONSTRAINT f FOREIGN KEY (a) REFERENCES p (id));"
+        )
+    };
+    let read = |text: &str| read_on(text, Product::Mysql).0;
+    let (from, to) = (
+        read(&schema("KEY `f` (`a`)")),
+        read(&schema("KEY `ab` (`a`, `b`)")),
+    );
+    let options = PlanOptions {
+        style: Style::Sqldef,
+        holds_drops: true,
+        ..PlanOptions::default()
+    };
+    let mut plan = plan(&from, &to, &options).unwrap();
+    plan.hold_back(&Allowed::default());
+    let applied: Vec<&str> = plan.applied().map(|step| step.sql.as_str()).collect();
+    assert_eq!(applied, ["ALTER TABLE `t` ADD KEY `ab` (`a`, `b`)"]);
+    assert_eq!(plan.statements.len(), 2);
+}

@@ -75,7 +75,8 @@ impl Writer<'_> {
         let name = format!("{}.{}", diff.to.name.text, index.name.text);
         let hazards = hazards::of_index(diff.from, index);
         let given_way = diff.dropped_indexes.iter();
-        let given_way = given_way.filter(|before| gives_way(diff, before, index));
+        let given_way =
+            given_way.filter(|before| !self.holds_drops && gives_way(diff, before, index));
         let mut is_first = |before: &&Index| {
             let key = (diff.to.name.text.clone(), before.name.text.clone());
             self.dropped_indexes.insert(key)

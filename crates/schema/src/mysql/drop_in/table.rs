@@ -5,7 +5,7 @@ use crate::mysql::diff::{ColumnStep, Place, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::lex::{backticked, literal};
 use crate::mysql::model::{Column, Index};
-use crate::mysql::{native, needs};
+use crate::mysql::native;
 use crate::{Hazard, Verb};
 
 impl Writer<'_> {
@@ -306,7 +306,7 @@ impl Writer<'_> {
                 None => format!("ALTER TABLE {table} ADD {}", self.printer.foreign_key(key)),
             };
             let object = ("constraint", format!("{}.{}", diff.to.name.text, name.text));
-            let needed = needs::of_key(&self.statements, diff.to, key);
+            let needed = self.needs.of_key(&self.statements, diff.to, key);
             let at = self.push_with(sql, Verb::Add, object, hazards::of_key(diff.from, key));
             self.statements[at].needs.extend(needed);
         }

@@ -9,11 +9,13 @@ use crate::mysql::diff::{ColumnStep, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::model::{Column, Index, Name};
 use crate::{Hazard, Object, Verb};
+pub(super) use parts::may_wait;
 use parts::{Clauses, Parts, is_apart, misplaced, shares_index};
 
 impl Builder<'_> {
     pub(super) fn alter(&mut self, diff: &TableDiff<'_>) {
         let table = self.printer.name(&diff.to.name);
+        let start = self.statements.len();
         let unparted = self.remove_partitions(diff, &table);
         let (early, late): (Vec<&Index>, Vec<&Index>) = diff
             .dropped_indexes
@@ -59,10 +61,16 @@ impl Builder<'_> {
             // It comes again with one of these.
             self.statements[at].needs.extend(at + 1..last);
         }
-        self.alter_with(&table, ("table", name), order, &needs);
+        self.alter_with(&table, ("table", name.clone()), order, &needs);
         self.lossy_columns(diff, &table, &freed);
+        for (check, clauses) in parts.checks {
+            let object = ("constraint", format!("{name}.{}", check.text));
+            if let Some(at) = self.alter_with(&table, object, clauses, &freed) {
+                self.statements[at].verb = Verb::Add;
+            }
+        }
         self.drop_indexes(diff, &table, &late);
-        self.drop_columns(diff, &table);
+        self.drop_columns(diff, &table, start);
         self.partitions(diff, &table, unparted);
     }
 
@@ -106,7 +114,7 @@ impl Builder<'_> {
             let mut added = diff.added_checks.iter();
             let heir = added.find(|heir| diff.to.check_name(heir, self.to.is_mariadb).is(&name));
             let clauses = match heir {
-                Some(heir) => parts.behind_text(&heir.expr.text),
+                Some(heir) => parts.of_check(diff, name.clone(), heir),
                 None => &mut parts.kept,
             };
             clauses.push(
@@ -179,7 +187,8 @@ impl Builder<'_> {
 
     fn check_clauses(&self, diff: &TableDiff<'_>, parts: &mut Parts) {
         for check in &diff.added_checks {
-            parts.behind_text(&check.expr.text).push(
+            let name = diff.to.check_name(check, self.to.is_mariadb);
+            parts.of_check(diff, name, check).push(
                 format!("ADD {}", self.printer.check(check)),
                 hazards::of_check(diff.from, check),
             );
@@ -246,8 +255,9 @@ impl Builder<'_> {
         places
     }
 
-    /// Drops generated columns first, since the expressions may name the others.
-    fn drop_columns(&mut self, diff: &TableDiff<'_>, table: &str) {
+    /// Drops generated columns first, since the expressions may name the others. The table's
+    /// statements begin at `start`.
+    fn drop_columns(&mut self, diff: &TableDiff<'_>, table: &str, start: usize) {
         let (generated, plain): (Vec<&Column>, Vec<&Column>) = diff
             .dropped_columns
             .iter()
@@ -272,6 +282,7 @@ impl Builder<'_> {
                 .statements
                 .iter()
                 .enumerate()
+                .skip(start)
                 .filter(|(_, each)| on_it.contains(&each.object));
             let needs: Vec<usize> = needs.map(|(at, _)| at).collect();
             let at = self.push_with(sql, Verb::Drop, ("column", name), lost);

@@ -51,6 +51,12 @@ impl<'a> Builder<'a> {
         ties::tie(&mut self.statements, &stakes, self.options);
     }
 
+    /// Declares the dependencies between statements in another order than ours.
+    pub(in crate::mysql) fn tied(mut self) -> Vec<Statement> {
+        self.link(&[], &[]);
+        self.statements
+    }
+
     /// Ties the drop and the creation of a key: both are executed, with everything between, or
     /// neither.
     fn link_key(&mut self, gone: KeyStep<'a>, comes: KeyStep<'a>) {

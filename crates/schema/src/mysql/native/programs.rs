@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::mysql::lex::backticked;
 use crate::mysql::model::{Event, Opaque, Trigger, View};
-use crate::mysql::{needs, order, trigger_order};
+use crate::mysql::{order, trigger_order};
 use crate::{Hazard, Verb};
 
 impl Builder<'_> {
@@ -92,7 +92,7 @@ impl Builder<'_> {
     /// Declares the dependencies of a view: of all names in the query, only tables and views count.
     fn need_tables_of(&mut self, at: usize, view: &View) {
         let names: Vec<&str> = view.tables.iter().map(String::as_str).collect();
-        let needed = needs::of_tables(&self.statements[..at], &names);
+        let needed = self.needs.of_tables(&self.statements[..at], &names);
         self.statements[at].needs.extend(needed);
     }
 
@@ -100,7 +100,9 @@ impl Builder<'_> {
         let misplaced = trigger_order::misplaced(&self.from.triggers, &self.to.triggers);
         for trigger in &self.to.triggers {
             let is_misplaced = misplaced.contains(&trigger.name.text.as_str());
-            let needed = needs::of_tables(&self.statements, &[trigger.table.text.as_str()]);
+            let needed = self
+                .needs
+                .of_tables(&self.statements, &[&trigger.table.text]);
             match self.from.trigger(&trigger.name.text) {
                 Some(before) if before.is_same(trigger) && !is_misplaced => continue,
                 Some(_) => {

@@ -4,7 +4,7 @@
 use crate::Hazard;
 use crate::mysql::conversion;
 use crate::mysql::diff::{ColumnStep, Place, TableDiff};
-use crate::mysql::model::{Column, Index, Name};
+use crate::mysql::model::{Check, Column, Index, Name};
 
 /// What stands in one statement.
 #[derive(Default)]
@@ -25,8 +25,10 @@ impl Clauses {
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) kept: Clauses,
-    /// Columns in the order of the change.
+    /// Lossy columns in the order of the change, then those that wait for foreign keys.
     pub(super) lossy: Vec<(Name, Clauses)>,
+    /// Checks, each by itself, where a server may only add one by copying the table.
+    pub(super) checks: Vec<(Name, Clauses)>,
     /// Lossless columns in an index waiting for a lossy one, with the position in `lossy`.
     tied: Vec<(Name, usize)>,
 }
@@ -40,10 +42,17 @@ impl Parts {
             }
             ColumnStep::Remake { from, to, .. } => from.generated.is_none().then_some(&to.name),
         });
-        let lossy: Vec<Name> = lossy.cloned().collect();
+        let mut lossy: Vec<Name> = lossy.cloned().collect();
+        let anchored = diff.anchored.iter().filter(|name| !is_alone(diff, name));
+        for name in anchored {
+            if !lossy.iter().any(|known| known.is(name)) {
+                lossy.push((*name).clone());
+            }
+        }
         let tied = tied(diff, &lossy);
         Parts {
             kept: Clauses::default(),
+            checks: Vec::new(),
             lossy: lossy
                 .into_iter()
                 .map(|name| (name, Clauses::default()))
@@ -92,13 +101,27 @@ impl Parts {
         }
     }
 
-    /// Clauses where a condition is added: behind the last of the named columns.
-    pub(super) fn behind_text(&mut self, text: &str) -> &mut Clauses {
-        let mut lossy = self.lossy.iter_mut().rev();
-        match lossy.find(|(column, _)| text.contains(column.text.as_str())) {
-            Some((_, clauses)) => clauses,
-            None => &mut self.kept,
+    /// Clauses where a check is added: behind the last of the columns in its text.
+    pub(super) fn of_check(
+        &mut self,
+        diff: &TableDiff<'_>,
+        name: Name,
+        check: &Check,
+    ) -> &mut Clauses {
+        let text = &check.expr.text;
+        let is_named = |(column, _): &(Name, Clauses)| text.contains(column.text.as_str());
+        if let Some(at) = self.lossy.iter().rposition(is_named) {
+            return &mut self.lossy[at].1;
         }
+        if !diff.parts_copies || !check.is_enforced {
+            return &mut self.kept;
+        }
+        let known = self.checks.iter().position(|(known, _)| known.is(&name));
+        let at = known.unwrap_or_else(|| {
+            self.checks.push((name, Clauses::default()));
+            self.checks.len() - 1
+        });
+        &mut self.checks[at].1
     }
 }
 
@@ -207,6 +230,24 @@ pub(super) fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool
         .chain(replaced)
         .chain(primary);
     waits(diff, from, to) && !new.any(|index| index.parts.iter().any(|part| part.is_of(&to.name)))
+}
+
+/// Whether a column of the name changes in a statement of its own.
+fn is_alone(diff: &TableDiff<'_>, name: &Name) -> bool {
+    diff.columns.iter().any(|step| match step {
+        ColumnStep::Change { from, to, .. } => to.name.is(name) && is_apart(diff, from, to),
+        ColumnStep::Add(..) | ColumnStep::Remake { .. } => false,
+    })
+}
+
+/// Whether a change of one of the columns may be held back.
+pub(in crate::mysql::native) fn may_wait(diff: &TableDiff<'_>, columns: &[Name]) -> bool {
+    let is_named = |name: &Name| columns.iter().any(|column| column.is(name));
+    diff.columns.iter().any(|step| match step {
+        ColumnStep::Add(..) => false,
+        ColumnStep::Change { from, to, .. } => is_named(&to.name) && waits(diff, from, to),
+        ColumnStep::Remake { from, to, .. } => is_named(&to.name) && from.generated.is_none(),
+    })
 }
 
 /// Whether a column's change may be held back, for losses or for blocking others.
