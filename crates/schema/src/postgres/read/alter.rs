@@ -6,7 +6,7 @@ use super::columns::{collation, default_in, identity_in, type_in};
 use super::constraints::{add_constraint, using_index};
 use super::parts::{number_in, options, word, word_in};
 use super::{Read, Reader, Statement, Trouble};
-use crate::postgres::model::{ConstraintKind, Keys, Sql, Table};
+use crate::postgres::model::{Constraint, ConstraintKind, Keys, Sql, Table};
 use crate::postgres::name::Name;
 use crate::postgres::tree::Node;
 
@@ -159,6 +159,20 @@ impl Reader<'_> {
             }
         }
         add_constraint(table, constraint);
+        Ok(())
+    }
+
+    /// Adds a constraint to a table made before.
+    pub(super) fn put_constraint(&mut self, name: &Name, constraint: Constraint) -> Read {
+        let Some(mut table) = self.schema.tables.get_mut(name).map(std::mem::take) else {
+            return Err(Trouble::Opaque);
+        };
+        add_constraint(&mut table, constraint);
+        self.name_constraints(&mut table);
+        if let Some(slot) = self.schema.tables.get_mut(name) {
+            *slot = table;
+        }
+        self.require_key_columns(name);
         Ok(())
     }
 

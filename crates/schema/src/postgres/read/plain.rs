@@ -1,5 +1,5 @@
-//! The short way from plain `CREATE TABLE` and `CREATE INDEX` statements to the model, without a
-//! syntax tree.
+//! The short way from plain `CREATE TABLE`, `CREATE INDEX` and `ALTER TABLE … ADD CONSTRAINT`
+//! statements to the model, without a syntax tree.
 //!
 //! Nearly all of a large schema is written in few forms, and the grammar of everything that SQL can
 //! say is most of what reading costs. Whatever is not surely one of these forms gives `None` here
@@ -18,9 +18,9 @@ use super::columns::default_of;
 use super::constraints::add_constraint;
 use super::{Read, Reader};
 use crate::postgres::model::{
-    Column, Constraint, ConstraintKind, Identity, Index, IndexItem, Keys, Sql, Table,
+    Column, Constraint, ConstraintKind, Foreign, Identity, Index, IndexItem, Keys, Sql, Table,
 };
-use crate::postgres::name::fold;
+use crate::postgres::name::{Name, fold};
 use tokens::{Kind, Tokens};
 
 /// What a plain statement makes. Parts of names are as they are written: what a name without a
@@ -29,6 +29,8 @@ pub(super) enum Plain {
     Table(Vec<String>, Box<Table>),
     /// An index, with the table's name.
     Index(Vec<String>, Box<Index>),
+    /// A constraint added to the table of the name.
+    Constraint(Vec<String>, Box<Constraint>),
 }
 
 /// Reads a statement; `tail` is the text behind on the last line.
@@ -38,11 +40,14 @@ pub(super) fn read(text: &str, tail: &str) -> Option<Plain> {
         return None;
     }
     let mut tokens = Tokens::new(text);
-    tokens.need("create")?;
-    let plain = if tokens.eat("table") {
-        table(&mut tokens)?
+    let plain = if tokens.eat("alter") {
+        added(&mut tokens)?
     } else {
-        index(&mut tokens)?
+        tokens.need("create")?;
+        match tokens.eat("table") {
+            true => table(&mut tokens)?,
+            false => index(&mut tokens)?,
+        }
     };
     (tokens.kind() == Kind::End).then_some(plain)
 }
@@ -54,6 +59,8 @@ impl Reader<'_> {
             Plain::Table(name, mut table) => {
                 table.name = self.resolve(&name);
                 table.meta.source = source;
+                let constraints = table.constraints.values_mut();
+                constraints.for_each(|constraint| self.resolve_key(constraint));
                 self.put_table(*table);
                 Ok(())
             }
@@ -61,8 +68,35 @@ impl Reader<'_> {
                 index.meta.source = source;
                 self.put_index(self.resolve(&table), *index)
             }
+            Plain::Constraint(table, mut constraint) => {
+                constraint.meta.source = source;
+                self.resolve_key(&mut constraint);
+                self.put_constraint(&self.resolve(&table), *constraint)
+            }
         }
     }
+
+    /// Says which table a foreign key without a schema references.
+    fn resolve_key(&self, constraint: &mut Constraint) {
+        if let ConstraintKind::Foreign(foreign) = &mut constraint.kind
+            && foreign.table.schema.is_empty()
+        {
+            foreign.table = self.resolve(&[std::mem::take(&mut foreign.table.name)]);
+        }
+    }
+}
+
+/// Reads an `ALTER TABLE` that adds one constraint.
+fn added(tokens: &mut Tokens<'_>) -> Option<Plain> {
+    tokens.need("table")?;
+    tokens.eat("only");
+    let table = tokens.path()?;
+    tokens.need("add")?;
+    tokens.need("constraint")?;
+    let name = tokens.name()?;
+    let mut constraint = Constraint::new(constraint_kind(tokens, None)?);
+    (constraint.name, constraint.is_named) = (name, true);
+    Some(Plain::Constraint(table, Box::new(constraint)))
 }
 
 fn table(tokens: &mut Tokens<'_>) -> Option<Plain> {
@@ -78,7 +112,7 @@ fn table_item(tokens: &mut Tokens<'_>, table: &mut Table) -> Option<()> {
     } else {
         None
     };
-    let is_constraint = ["primary", "unique", "check"]
+    let is_constraint = ["primary", "unique", "check", "foreign"]
         .iter()
         .any(|word| tokens.is(word));
     if name.is_none() && !is_constraint {
@@ -101,21 +135,94 @@ fn constraint_kind(tokens: &mut Tokens<'_>, column: Option<&str>) -> Option<Cons
         tokens.need_sign(")")?;
         return Some(ConstraintKind::Check(check));
     }
+    if tokens.is("foreign") || tokens.is("references") {
+        return foreign(tokens, column).map(ConstraintKind::Foreign);
+    }
     let is_primary = tokens.eat("primary");
     tokens.need(if is_primary { "key" } else { "unique" })?;
     let mut keys = Keys::default();
     match column {
         Some(column) => keys.columns.push(column.to_owned()),
-        None => tokens.list(|tokens| {
-            keys.columns.push(tokens.column_name()?);
-            Some(())
-        })?,
+        None => keys.columns = columns(tokens)?,
     }
     Some(if is_primary {
         ConstraintKind::Primary(keys)
     } else {
         ConstraintKind::Unique(keys)
     })
+}
+
+/// Reads a foreign key of a table, or of the named column. The schema of the other table is empty
+/// where none is written.
+fn foreign(tokens: &mut Tokens<'_>, column: Option<&str>) -> Option<Foreign> {
+    let own = match column {
+        Some(column) => vec![column.to_owned()],
+        None => {
+            tokens.need("foreign")?;
+            tokens.need("key")?;
+            columns(tokens)?
+        }
+    };
+    tokens.need("references")?;
+    let mut path = tokens.path()?;
+    let name = path.pop()?;
+    let mut foreign = Foreign {
+        columns: own,
+        table: Name::new(path.pop().unwrap_or_default(), name),
+        table_columns: Vec::new(),
+        period: false,
+        match_full: false,
+        on_delete: None,
+        on_update: None,
+    };
+    if tokens.is_sign("(") {
+        foreign.table_columns = columns(tokens)?;
+    }
+    let mut said = [false; 2];
+    while tokens.eat("on") {
+        let is_delete = tokens.eat("delete");
+        if !is_delete {
+            tokens.need("update")?;
+        }
+        if std::mem::replace(&mut said[usize::from(is_delete)], true) {
+            return None;
+        }
+        let action = action(tokens)?.map(str::to_owned);
+        match is_delete {
+            true => foreign.on_delete = action,
+            false => foreign.on_update = action,
+        }
+    }
+    Some(foreign)
+}
+
+/// What a foreign key does with rows; `None` within for what it does anyway.
+fn action<'a>(tokens: &mut Tokens<'_>) -> Option<Option<&'a str>> {
+    if tokens.eat("no") {
+        tokens.need("action")?;
+        return Some(None);
+    }
+    if tokens.eat("set") {
+        let is_null = tokens.eat("null");
+        if !is_null {
+            tokens.need("default")?;
+        }
+        return Some(Some(if is_null { "SET NULL" } else { "SET DEFAULT" }));
+    }
+    if tokens.eat("cascade") {
+        return Some(Some("CASCADE"));
+    }
+    tokens.need("restrict")?;
+    Some(Some("RESTRICT"))
+}
+
+fn columns(tokens: &mut Tokens<'_>) -> Option<Vec<String>> {
+    let mut columns = Vec::new();
+    tokens.list(|tokens| {
+        columns.push(tokens.column_name()?);
+        Some(())
+    })?;
+    Some(columns)
 }
 
 fn column(tokens: &mut Tokens<'_>, table: &mut Table) -> Option<()> {
