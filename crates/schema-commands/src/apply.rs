@@ -33,6 +33,8 @@ struct Work<'a> {
     wanted: Schema,
     /// Objects of either side outside the comparison.
     unseen: Vec<Unseen>,
+    /// Those of the server before the run.
+    there: Vec<Unseen>,
     scope: Scope,
     /// Sizes of tables, with --online.
     sizes: Sizes,
@@ -68,7 +70,8 @@ fn directly(args: &ApplyArgs, place: &Place, to: &Place) -> Result<Ended, Failur
     let mut there = to.connect(args.how.access())?;
     let (wanted, mut unseen) = sides::read(there.as_deref_mut(), &texts, &server, &settings)?;
     let mut database = database;
-    unseen.extend(unseen::on(database.as_mut())?);
+    let there = unseen::on(database.as_mut())?;
+    unseen.extend(there.iter().cloned());
     let mut work = Work {
         args,
         sizes: Sizes::of_server(database.as_mut(), args.how.online),
@@ -78,6 +81,7 @@ fn directly(args: &ApplyArgs, place: &Place, to: &Place) -> Result<Ended, Failur
         settings,
         wanted,
         unseen: sides::seen_by(&ready, sides::once(unseen)),
+        there,
         scope,
     };
     let prepared = work.prepare()?;
@@ -120,7 +124,7 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Ended, Failure> {
     let read = runner::read(&texts, &server, &settings);
     let (wanted, _) = read.map_err(|error| of_run(&error))?;
     let cut_off = journal::unfinished(database.as_mut()).map_err(|error| of_server(&error))?;
-    let unseen = sides::seen_by(&ready, unseen::on(database.as_mut())?);
+    let there = unseen::on(database.as_mut())?;
     let mut work = Work {
         args,
         sizes: Sizes::of_server(database.as_mut(), document.online.is_some()),
@@ -129,7 +133,8 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Ended, Failure> {
         database,
         settings,
         wanted,
-        unseen,
+        unseen: sides::seen_by(&ready, there.clone()),
+        there,
         scope,
     };
     let steps = document.steps();
@@ -218,6 +223,17 @@ impl Work<'_> {
         }
     }
 
+    /// Strikes what the run has taken away, such as an invalid index, from what is not compared.
+    fn look_again(&mut self) -> Result<(), Failure> {
+        if !self.unseen.is_empty() {
+            let now = unseen::on(self.database.as_mut())?;
+            let there = &self.there;
+            let is_gone = |each: &Unseen| there.contains(each) && !now.contains(each);
+            self.unseen.retain(|each| !is_gone(each));
+        }
+        Ok(())
+    }
+
     fn carry_out(
         mut self,
         steps: &[Step],
@@ -246,6 +262,7 @@ impl Work<'_> {
             .map(|()| Vec::new()),
         };
         let refused = refused.map_err(|error| failed(&error, &watch))?;
+        self.look_again()?;
         let rest = runner::rest(self.database.as_mut(), &mut self.wanted, &self.settings);
         let rest = rest.map_err(|error| of_run(&error))?;
         let left = rest.applied().filter(|left| !online::is_of(&refused, left));
@@ -260,6 +277,7 @@ impl Work<'_> {
         };
         if let Some(document) = &mut document {
             document.outcome = Some(outcome);
+            document.unseen = self.unseen.iter().map(document::hidden).collect();
         }
         if let (true, Some(document)) = (self.args.json, &document) {
             console::data(&document::text(document));

@@ -188,7 +188,8 @@ pub(super) fn of(compared: &Compared) -> Document {
     }
 }
 
-fn hidden(unseen: &Unseen) -> Hidden {
+/// An object that is not compared, as in the file.
+pub(super) fn hidden(unseen: &Unseen) -> Hidden {
     Hidden {
         kind: unseen.kind.clone(),
         name: unseen.name.clone(),

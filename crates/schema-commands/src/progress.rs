@@ -22,9 +22,12 @@ pub(crate) struct Watch {
     ticker: Option<Ticker>,
     live: bool,
     /// Executed statements.
-    pub(crate) done: usize,
-    /// Whether the executed statements were rolled back.
-    pub(crate) rolled_back: bool,
+    done: usize,
+    /// Executed statements that no failure takes back.
+    kept: usize,
+    is_in_transaction: bool,
+    /// What a failure of the running statement leaves.
+    leaves: Option<String>,
 }
 
 impl Watch {
@@ -36,7 +39,9 @@ impl Watch {
             ticker: None,
             live: Progress::new().is_live(),
             done: 0,
-            rolled_back: false,
+            kept: 0,
+            is_in_transaction: false,
+            leaves: None,
         }
     }
 
@@ -49,6 +54,7 @@ impl Watch {
     pub(crate) fn see(&mut self, event: &Event<'_>) {
         match event {
             Event::Statement(index, step) => {
+                self.leaves = leaves(step);
                 let line = format!("{}/{} {}", index + 1, self.total, name(step));
                 self.ticker = self.live.then(|| Ticker::start(line.clone(), self.start));
                 if !self.live {
@@ -58,6 +64,9 @@ impl Watch {
             Event::Done(index, took) => {
                 self.ticker = None;
                 self.done = index + 1;
+                if !self.is_in_transaction {
+                    self.kept = self.done;
+                }
                 if !self.live || *took >= WORTH_A_LINE {
                     console::notice(text!(
                         "{number}/{total} done in {took} s, {all} s in all",
@@ -68,24 +77,51 @@ impl Watch {
                     ));
                 }
             }
+            Event::Begin => self.is_in_transaction = true,
+            Event::Commit => {
+                self.is_in_transaction = false;
+                self.kept = self.done;
+            }
             Event::Rollback => {
                 self.ticker = None;
-                self.rolled_back = true;
+                self.is_in_transaction = false;
             }
-            Event::Begin | Event::Commit => {}
         }
     }
 
     /// State of the database after a failure.
     pub(crate) fn state(&self) -> String {
-        match (self.done, self.rolled_back) {
-            (0, _) | (_, true) => "nothing was changed".to_owned(),
-            (done, false) => format!(
-                "{done} of {} statements are done; run again to go on from there",
+        let done = match self.kept {
+            0 => "nothing was changed".to_owned(),
+            kept => format!(
+                "{kept} of {} statements are done; run again to go on from there",
                 self.total
             ),
+        };
+        match &self.leaves {
+            Some(left) => format!("{done}; but {left}"),
+            None => done,
         }
     }
+}
+
+/// What remains of a statement that failed outside a transaction.
+fn leaves(step: &Step) -> Option<String> {
+    let is_of_index = step.sql.contains(" INDEX CONCURRENTLY ");
+    if !is_of_index {
+        return None;
+    }
+    let name = &step.name;
+    Some(match step.verb.as_str() {
+        "drop" => format!(
+            "index {name} may be invalid now: no query uses it, and every write has to keep it; \
+             say DROP INDEX CONCURRENTLY IF EXISTS {name}"
+        ),
+        _ => format!(
+            "an index that is invalid may have been left for {name}, which every write has to keep; \
+             the next run removes it before it builds again"
+        ),
+    })
 }
 
 fn name(step: &Step) -> String {

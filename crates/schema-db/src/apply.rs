@@ -8,10 +8,10 @@
 use std::time::{Duration, Instant};
 
 use schema::Product;
-use schema::plan::Online;
+use schema::plan::{Online, Way};
 
 use crate::journal::Journal;
-use crate::{Database, DbError};
+use crate::{Database, DbError, online};
 
 /// A statement to be carried out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -153,6 +153,15 @@ fn execute(
     let step = &steps[index];
     watch(&Event::Statement(index, step));
     let start = Instant::now();
+    if let Way::Build {
+        schema,
+        table,
+        index,
+    } = &step.online.way
+    {
+        // What a failed build has left has the name of the index.
+        online::sweep(database, [schema, table, index])?;
+    }
     database.execute(&step.sql)?;
     watch(&Event::Done(index, start.elapsed()));
     Ok(())

@@ -237,6 +237,7 @@ fn alone(
             table,
             index,
         } => {
+            database.set_lock_timeout(UNHURRIED)?;
             sweep(database, [schema, table, index])?;
             UNHURRIED
         }
@@ -284,7 +285,10 @@ fn cheaply(
 
 /// Drops an index of the given name left invalid by a failed build. A temporary index is dropped
 /// even when valid, since its definition is unknown.
-fn sweep(database: &mut dyn Database, [schema, table, index]: [&String; 3]) -> Result<(), DbError> {
+pub(crate) fn sweep(
+    database: &mut dyn Database,
+    [schema, table, index]: [&String; 3],
+) -> Result<(), DbError> {
     let is_ours = index.starts_with(TEMPORARY);
     let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let left = database.query(&format!(
@@ -297,7 +301,6 @@ fn sweep(database: &mut dyn Database, [schema, table, index]: [&String; 3]) -> R
         literal(index),
     ))?;
     for name in left.into_iter().flatten().flatten() {
-        database.set_lock_timeout(UNHURRIED)?;
         database.execute(&format!("DROP INDEX CONCURRENTLY {name}"))?;
     }
     Ok(())

@@ -9,7 +9,7 @@ mod mysql;
 mod postgres;
 mod swap;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::{Dialect, Hazard, Plan, PlanOptions, Schema, Statement, Verb};
 
@@ -31,10 +31,11 @@ pub(crate) fn rewrite(plan: Plan, from: &Schema, options: &PlanOptions) -> Plan 
         Schema::Sqlite(_) => vec![statement.clone()],
     };
     let mut parts: Vec<Vec<Statement>> = plan.statements.iter().map(ways).collect();
-    if dialect == Dialect::Postgres {
-        swap::late_drops(&plan.statements, &mut parts);
-    }
-    let mut plan = spread(&plan, parts);
+    let homes = match dialect {
+        Dialect::Postgres => swap::late_drops(&plan.statements, &mut parts),
+        _ => HashMap::new(),
+    };
+    let mut plan = spread(&plan, parts, &homes);
     for statement in &mut plan.statements {
         statement.online.table = table_of(&statement.sql, dialect);
     }
@@ -52,27 +53,26 @@ fn made(plan: &Plan) -> HashSet<String> {
 }
 
 /// Replaces statements by steps. Each step needs the one before; dependents of the statement need
-/// the last. A statement without steps is a part of the next.
-fn spread(plan: &Plan, parts: Vec<Vec<Statement>>) -> Plan {
+/// the last. A statement without steps is a part of another one, its home.
+fn spread(plan: &Plan, parts: Vec<Vec<Statement>>, homes: &HashMap<usize, usize>) -> Plan {
     let mut ends: Vec<usize> = Vec::new();
     let mut total = 0;
     for part in &parts {
         ends.push(total + part.len().max(1) - 1);
         total += part.len();
     }
-    // The first of the next is no end yet.
-    for at in (0..parts.len().saturating_sub(1)).rev() {
-        if parts[at].is_empty() {
-            ends[at] = ends[at + 1];
-        }
+    for (at, home) in homes {
+        ends[*at] = ends[*home];
     }
     let mut statements: Vec<Statement> = Vec::new();
-    let mut carried: Vec<usize> = Vec::new();
+    let mut carried: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, (part, before)) in parts.into_iter().zip(&plan.statements).enumerate() {
-        carried.extend(before.needs.iter().map(|needed| ends[*needed]));
+        let needs = before.needs.iter().map(|needed| ends[*needed]);
+        let home = homes.get(&at).copied().unwrap_or(at);
+        carried.entry(home).or_default().extend(needs);
         for (index, mut statement) in part.into_iter().enumerate() {
             statement.needs = match index {
-                0 => std::mem::take(&mut carried),
+                0 => carried.remove(&at).unwrap_or_default(),
                 _ => vec![statements.len() - 1],
             };
             // What was a part of it before is no need of its own.

@@ -31,6 +31,7 @@ pub(super) fn configure(command: &mut SchemaCommand) -> Result<(), Failure> {
                 .as_deref()
                 .is_some_and(|place| place.ends_with(".json"));
             place(&mut args.place, is_typed, &schema)?;
+            online_command(&mut args.how, &schema);
             // A plan that was kept says itself what it allows and what is wanted.
             if !is_kept {
                 args.to = args.to.take().or(schema.to.clone());
@@ -104,7 +105,14 @@ fn how(how: &mut How, schema: &Schema) -> Result<(), Failure> {
         .extend(schema.managed_roles.iter().cloned());
     how.allow_unseen |= schema.allow_unseen;
     how.dialect = how.dialect.or(dialect(schema)?);
+    online_command(how, schema);
     Ok(())
+}
+
+/// The program counts with `--online` only, and for stored plans too.
+fn online_command(how: &mut How, schema: &Schema) {
+    let command = &mut how.online_command;
+    *command = command.take().or(schema.online_command.clone());
 }
 
 fn filters(filter: &mut Filter, schema: &Schema) {

@@ -15,6 +15,7 @@ pub(crate) struct Schema {
     pub(crate) exclude: Vec<String>,
     pub(crate) allow: Vec<String>,
     pub(crate) allow_unseen: bool,
+    pub(crate) online_command: Option<String>,
     pub(crate) managed_roles: Vec<String>,
     pub(crate) lint_ignore: Vec<String>,
     pub(crate) environments: BTreeMap<String, Environment>,
@@ -31,6 +32,7 @@ pub(crate) struct Environment {
     pub(crate) exclude: Vec<String>,
     pub(crate) allow: Vec<String>,
     pub(crate) allow_unseen: Option<bool>,
+    pub(crate) online_command: Option<String>,
     pub(crate) managed_roles: Vec<String>,
     pub(crate) lint_ignore: Vec<String>,
 }
@@ -47,6 +49,7 @@ impl Schema {
         self.place = own.place.or(self.place);
         self.to = own.to.or(self.to);
         self.dialect = own.dialect.or(self.dialect);
+        self.online_command = own.online_command.or(self.online_command);
         self.allow_unseen = own.allow_unseen.unwrap_or(self.allow_unseen);
         for (all, own) in [
             (&mut self.include, own.include),

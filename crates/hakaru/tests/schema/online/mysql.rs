@@ -156,6 +156,25 @@ fn a_plan_that_is_kept_takes_the_dearer_way_where_it_has_to() {
     }
 }
 
+#[test]
+fn a_check_that_needs_a_copy_waits_alone() {
+    for variable in SERVERS {
+        let before = "CREATE TABLE t (id int NOT NULL PRIMARY KEY, a int)";
+        let wanted = "CREATE TABLE t (id int NOT NULL PRIMARY KEY, a int, b int, KEY (a), CONSTRAINT low CHECK (a < 9));";
+        let (folder, server) = prepared(variable, &[before], wanted);
+        let said = online(&folder, &server, &[]);
+        assert!(has(&columns(&server, "t"), "b", "int"), "{}", said.err);
+        // MariaDB may add it without a copy.
+        if said.code != Some(0) {
+            said.ended(3).has_err("--allow offline-constraint:t.low");
+        }
+        let allowed = ["--allow", "offline-constraint:t.low"];
+        online(&folder, &server, &allowed).ended(0);
+        let check = ["check", &server.url, "--to", "wanted.sql"];
+        folder.schema(&check).ended(0);
+    }
+}
+
 /// Command line of the server's own client, in the role of an external copying program.
 fn client() -> String {
     let dump = std::env::var("HAKARU_TEST_MYSQL_DUMP").expect("bin/test says where mysqldump is");
@@ -178,7 +197,9 @@ fn what_the_server_would_copy_is_handed_to_a_program() {
         let how = "--protocol=tcp --host={host} --port={port} --user={user} {database} \
                    --execute='ALTER TABLE {table} {alter}'";
         let command = format!("{} {how}", client());
-        online(&folder, &server, &["--online-command", &command]).ended(0);
+        let file = format!("[schema]\nonline_command = {command:?}\n");
+        folder.write("hakaru.toml", file);
+        online(&folder, &server, &[]).ended(0);
         assert_eq!(server.ask("SELECT CAST(a AS CHAR) FROM t"), ["7"]);
         assert!(has(&columns(&server, "t"), "a", "bigint"));
     }
