@@ -93,11 +93,11 @@ impl<'a> Cursor<'a> {
     pub(super) fn wrong(&self, expected: &str) -> Failure {
         match self.peek() {
             Some(token) => Failure {
-                at: token.start,
+                at: token.start(),
                 message: format!("{expected} near `{}`", token.text(self.source)),
             },
             None => Failure {
-                at: self.tokens.last().map_or(0, |last| last.end),
+                at: self.tokens.last().map_or(0, |last| last.end()),
                 message: format!("{expected}, but the statement ends here"),
             },
         }
@@ -144,7 +144,7 @@ impl<'a> Cursor<'a> {
             }
         }
         Err(Failure {
-            at: self.tokens[open].start,
+            at: self.tokens[open].start(),
             message: "this bracket is never closed".to_owned(),
         })
     }
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
 /// The text of consecutive tokens.
 pub(super) fn text<'a>(source: &'a str, tokens: &[Token]) -> &'a str {
     match (tokens.first(), tokens.last()) {
-        (Some(first), Some(last)) => &source[first.start..last.end],
+        (Some(first), Some(last)) => &source[first.start()..last.end()],
         _ => "",
     }
 }

@@ -22,12 +22,18 @@ pub(super) enum Kind {
     Sign,
 }
 
+/// Longest text: tokens, of which a large schema has a million, hold places of half the size.
+pub(super) const BYTES_MAX: usize = u32::MAX as usize;
+
+/// Bytes of a text for a token of it, so that their list rarely has to grow.
+const BYTES_A_TOKEN: usize = 4;
+
 /// A piece of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    pub(super) start: usize,
-    pub(super) end: usize,
+    start: u32,
+    end: u32,
 }
 
 /// A text cut into tokens.
@@ -43,7 +49,15 @@ pub(super) struct Lexed {
 
 impl Token {
     pub(super) fn text<'a>(&self, source: &'a str) -> &'a str {
-        &source[self.start..self.end]
+        &source[self.start()..self.end()]
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.end as usize
     }
 
     pub(super) fn is_word(&self, source: &str, word: &str) -> bool {
@@ -59,6 +73,7 @@ impl Token {
 pub(super) fn lex(source: &str) -> Lexed {
     let bytes = source.as_bytes();
     let mut lexed = Lexed::default();
+    lexed.tokens.reserve(source.len() / BYTES_A_TOKEN);
     let mut at = if source.starts_with('\u{feff}') { 3 } else { 0 };
     while at < bytes.len() {
         let start = at;
@@ -95,10 +110,11 @@ pub(super) fn lex(source: &str) -> Lexed {
             lexed.open_quote = Some(start);
             bytes.len()
         });
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         lexed.tokens.push(Token {
             kind,
-            start,
-            end: at,
+            start: place(start),
+            end: place(at),
         });
     }
     lexed
@@ -230,7 +246,7 @@ mod tests {
         let lexed = lex(source);
         let statements = lexed.statements(source).into_iter().map(|range| {
             let tokens = &lexed.tokens[range];
-            &source[tokens[0].start..tokens[tokens.len() - 1].end]
+            &source[tokens[0].start()..tokens[tokens.len() - 1].end()]
         });
         assert_eq!(statements.collect::<Vec<_>>(), expected);
     }

@@ -97,9 +97,9 @@ pub(super) fn with_renamed(text: &str, old: &str, new: &str) -> String {
     for token in lex(text).tokens {
         let is_name = matches!(token.kind, Kind::Word | Kind::Quoted);
         if is_name && piece(text, &token) == old {
-            result.push_str(&text[copied..token.start]);
+            result.push_str(&text[copied..token.start()]);
             result.push_str(&quoted(new));
-            copied = token.end;
+            copied = token.end();
         }
     }
     result.push_str(&text[copied..]);

@@ -322,7 +322,7 @@ pub(super) fn named(source: &str, tokens: &[Token]) -> Vec<Named> {
     let Ok(name) = cursor.qualified_name() else {
         return names;
     };
-    let start = |cursor: &Cursor<'_>| cursor.tokens[cursor.at - 1].start;
+    let start = |cursor: &Cursor<'_>| cursor.tokens[cursor.at - 1].start();
     names.push((start(&cursor), name.key()));
     if is_table && let Ok(inner) = cursor.bracketed() {
         for item in list(source, inner) {
@@ -339,7 +339,7 @@ pub(super) fn named(source: &str, tokens: &[Token]) -> Vec<Named> {
 /// The byte range from a statement's first token to the last.
 pub(super) fn span(tokens: &[Token]) -> Range<usize> {
     match (tokens.first(), tokens.last()) {
-        (Some(first), Some(last)) => first.start..last.end,
+        (Some(first), Some(last)) => first.start()..last.end(),
         _ => 0..0,
     }
 }

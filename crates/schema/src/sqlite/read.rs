@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Schema;
 use super::cursor::{Failure, text};
-use super::lexer::{Lexed, Token, lex};
+use super::lexer::{BYTES_MAX, Lexed, Token, lex};
 use super::model::{Name, WholeKind};
 use super::parser::{self, DropKind, Statement};
 use crate::rename::renamed_from;
@@ -14,8 +14,9 @@ use crate::{Note, NoteKind, Source, SyntaxError};
 const NOTE_CHARACTERS_MAX: usize = 60;
 
 /// Suffixes of the shadow tables of FTS, R-tree and geopoly tables.
-const SHADOW_ENDINGS: [&str; 10] = [
+const SHADOW_ENDINGS: [&str; 11] = [
     "content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "parent",
+    "rowid",
 ];
 
 /// Reads one text into the schema.
@@ -24,6 +25,13 @@ pub(super) fn source(
     notes: &mut Vec<Note>,
     source: &Source,
 ) -> Result<(), SyntaxError> {
+    if source.text.len() > BYTES_MAX {
+        return Err(SyntaxError::at(
+            source,
+            0,
+            "a text of 4 GiB and more; split it",
+        ));
+    }
     let lexed = lex(&source.text);
     if let Some(open) = lexed.open_quote {
         return Err(SyntaxError::at(source, open, "this quote is never closed"));
@@ -239,7 +247,7 @@ impl Reader<'_> {
                 continue;
             };
             let before =
-                |range: &&std::ops::Range<usize>| lexed.tokens[range.start].start < comment.start;
+                |range: &&std::ops::Range<usize>| lexed.tokens[range.start].start() < comment.start;
             let Some(range) = statements.iter().rfind(before) else {
                 continue;
             };

@@ -58,11 +58,11 @@ fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     let mut end = 0;
     for token in super::lexer::lex(text).tokens {
-        if token.start > end && !line.is_empty() {
+        if token.start() > end && !line.is_empty() {
             line.push(' ');
         }
         line.push_str(token.text(text));
-        end = token.end;
+        end = token.end();
     }
     line
 }

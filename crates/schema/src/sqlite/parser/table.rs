@@ -16,7 +16,7 @@ pub(super) fn table(mut cursor: Cursor<'_>) -> Result<Statement, Failure> {
     }
     let mut table = empty(name);
     table.body_start =
-        cursor.peek().map_or(0, |token| token.start) - super::span(cursor.tokens).start;
+        cursor.peek().map_or(0, |token| token.start()) - super::span(cursor.tokens).start;
     let open = cursor.at;
     let inner = cursor.bracketed()?;
     let mut body = Cursor::new(cursor.source, inner);
