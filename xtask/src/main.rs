@@ -43,8 +43,9 @@ const USAGE: &str = "usage: cargo xtask TASK
   ci             the same, without questions
   with-servers COMMAND…
              runs a command with the test servers and their addresses in its environment
-  schema-pairs [SEEDS]
-             random pairs of schemas on every test server: as many as said, or those of the seeds A..B (500)
+  schema-pairs [SEEDS] [--minutes N] [--again]
+             random pairs of schemas on every test server: as many as said (2000), or those of the seeds A..B;
+             goes on where the last run was stopped, unless it is to begin again
   corpus FOLDER  the tests of whole schemas and of pairs over that folder of schemas, such as real projects'
   tidy           rules that no compiler checks
   bless          write the expected outputs of snapshot tests anew; read the diff before you commit

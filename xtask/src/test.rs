@@ -3,6 +3,7 @@
 mod programs;
 mod schedule;
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -107,29 +108,45 @@ pub(crate) fn start_servers() -> Outcome<Servers> {
     Servers::start()
 }
 
-/// The long run of what every test run tries with few pairs.
+/// The long run of what every test run tries with few pairs. It continues where the last one was
+/// stopped, unless seeds are named.
 pub(crate) fn schema_pairs(arguments: &[String]) -> Outcome<()> {
-    let seeds = match arguments {
-        [] => "2000",
-        [seeds] => seeds,
-        _ => return Err("schema-pairs takes one number, or two with .. between".to_owned()),
-    };
-    let variable = format!("HAKARU_SCHEMA_PAIRS={seeds}");
-    let words = [
-        "env",
-        &variable,
-        "cargo",
-        "test",
-        "--package",
-        "hakaru-schema-db",
-        "--test",
-        "schema",
-        "random_pairs",
-        "--no-fail-fast",
-        "--",
-        "--nocapture",
-    ];
-    with_servers(&words.map(str::to_owned))
+    let mut seeds = "2000";
+    let mut variables: Vec<String> = Vec::new();
+    let folder = root().join("target/schema-pairs");
+    let mut words = arguments.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        match word {
+            "--again" => {
+                let _ = fs::remove_dir_all(&folder);
+            }
+            "--minutes" => {
+                let minutes = words.next().and_then(|minutes| minutes.parse::<u64>().ok());
+                let minutes = minutes.ok_or("--minutes takes a number")?;
+                variables.push(format!("HAKARU_SCHEMA_PAIRS_SECONDS={}", minutes * 60));
+            }
+            word if word.starts_with(|letter: char| letter.is_ascii_digit()) => seeds = word,
+            unknown => return Err(format!("schema-pairs knows no {unknown:?}")),
+        }
+    }
+    variables.push(format!("HAKARU_SCHEMA_PAIRS={seeds}"));
+    if !seeds.contains("..") {
+        fs::create_dir_all(&folder)
+            .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        let folder = folder.display();
+        variables.push(format!("HAKARU_SCHEMA_PAIRS_FOLDER={folder}"));
+    }
+    let test = ["cargo", "test", "--package", "hakaru-schema-db"];
+    let pairs = ["--test", "schema", "random_pairs", "--no-fail-fast"];
+    let shown = ["--", "--nocapture"];
+    let words = test.iter().chain(&pairs).chain(&shown);
+    let words = words.map(|word| (*word).to_owned());
+    let command: Vec<String> = ["env".to_owned()]
+        .into_iter()
+        .chain(variables)
+        .chain(words)
+        .collect();
+    with_servers(&command)
 }
 
 /// Runs the tests of whole schemas and pairs over another folder than our own corpus.

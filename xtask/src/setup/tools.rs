@@ -29,7 +29,7 @@ pub(super) struct Tool {
     pub(super) by_hand: &'static str,
 }
 
-pub(super) const ALL: [Tool; 9] = [
+pub(super) const ALL: [Tool; 11] = [
     Tool {
         is_on_machine: || has("chromium"),
         name: "chromium",
@@ -138,6 +138,32 @@ pub(super) const ALL: [Tool; 9] = [
         ],
         holds: "mysqltuner with a client of MariaDB from Debian 13 (20 MB)",
         by_hand: "mysqltuner and mariadb-client",
+    },
+    Tool {
+        is_on_machine: || has("mariadb-dump"),
+        name: "mariadb-dump",
+        suite: "trixie",
+        packages: &["mariadb-client"],
+        programs: &["usr/bin/mariadb-dump"],
+        scripts: &[(
+            "mariadb-dump",
+            "#!/bin/sh\nexec '@ROOT@/usr/bin/mariadb-dump' \"$@\"\n",
+        )],
+        holds: "mariadb-dump from Debian 13 (20 MB)",
+        by_hand: "mariadb-client",
+    },
+    Tool {
+        is_on_machine: || has("sqlite3"),
+        name: "sqlite3",
+        suite: "trixie",
+        packages: &["sqlite3"],
+        programs: &["usr/bin/sqlite3"],
+        scripts: &[(
+            "sqlite3",
+            "#!/bin/sh\nexec '@ROOT@/usr/bin/sqlite3' \"$@\"\n",
+        )],
+        holds: "SQLite's shell from Debian 13 (10 MB)",
+        by_hand: "sqlite3",
     },
     Tool {
         // The script is ours, so that no machine has it.

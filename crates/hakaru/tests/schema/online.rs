@@ -170,7 +170,7 @@ fn what_is_replaced_goes_when_the_new_one_is_there() {
 
 /// The foreign keys and checks in force, without those that are still to be validated.
 const IN_FORCE: &str = "SELECT conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint \
-                        WHERE contype IN ('f', 'c') AND convalidated ORDER BY 1";
+                        WHERE conrelid = 't'::regclass AND contype IN ('f', 'c') AND convalidated ORDER BY 1";
 
 #[test]
 fn a_foreign_key_and_a_check_are_in_force_until_the_rows_fit_the_new_ones() {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use schema::{Allowed, Plan, PlanOptions, Schema, Server, Source, Style};
+use schema::{Allowed, Hazard, Plan, PlanOptions, Schema, Server, Source, Style};
 use schema_db::Database;
 
 /// Makes databases of one server.
@@ -192,6 +192,23 @@ pub fn run<'a>(
     Ok(())
 }
 
+/// Executes what is applied of a plan, with what stands alone outside of transactions.
+pub fn run_plan(scratch: &mut dyn Scratch, plan: &Plan) -> Result<(), String> {
+    let mut together: Vec<&str> = Vec::new();
+    for statement in plan.applied() {
+        let sql = statement.sql.as_str();
+        let is_alone = statement.hazards.contains(&Hazard::NotTransactional);
+        if !is_alone || !scratch.database().is_transactional() {
+            together.push(sql);
+            continue;
+        }
+        run(scratch, std::mem::take(&mut together).into_iter())?;
+        let done = scratch.database().execute(sql);
+        done.map_err(|error| format!("{}\n  at: {sql}", error.message))?;
+    }
+    run(scratch, together.into_iter())
+}
+
 /// A plan as text.
 pub fn spelled(plan: &Plan) -> String {
     let statements = plan
@@ -204,12 +221,16 @@ pub fn spelled(plan: &Plan) -> String {
     statements.collect()
 }
 
-/// What the server's own program for dumps prints; `variable` names the server. Lines that differ
-/// from one call to the next are left out.
+/// What the server's own program for dumps prints; `variable` names the server.
 pub fn dumped(variable: &str, words: &[String]) -> String {
     let name = variable.replace("_URL", "_DUMP");
     let command = std::env::var(&name)
         .unwrap_or_else(|_| panic!("{name} is not set; `cargo xtask with-servers` sets it"));
+    printed(&command, words)
+}
+
+/// What a program for dumps prints. Lines that differ from one call to the next are left out.
+pub fn printed(command: &str, words: &[String]) -> String {
     let mut command = command.split(' ');
     let program = command.next().unwrap();
     let output = std::process::Command::new(program)

@@ -4,7 +4,7 @@ use schema::{Allowed, Plan, PlanOptions, Schema, Server, Style};
 use serde_json::Value;
 
 use crate::bench::{
-    Bench, Scratch, ask, corpus, exported, load, other_corpus, reach, run, spelled,
+    Bench, Scratch, ask, corpus, exported, load, other_corpus, reach, run_plan, spelled,
 };
 
 /// A failing case and the reason.
@@ -144,8 +144,7 @@ fn reach_as_sqldef(scratch: &mut dyn Scratch, text: &str, case: &Case) -> Result
     let server = scratch.database().server().clone();
     let mut desired = load(text, &server)?;
     let plan = sqldef_plan(&exported(scratch)?, &desired, case)?;
-    let applied = plan.applied().map(|statement| statement.sql.as_str());
-    run(scratch, applied).map_err(|error| format!("{error}\nof\n{}", spelled(&plan)))?;
+    run_plan(scratch, &plan).map_err(|error| format!("{error}\nof\n{}", spelled(&plan)))?;
     let mut rest = sqldef_plan(&exported(scratch)?, &desired, case)?;
     if rest.applied().next().is_some() && scratch.can_be_asked() {
         ask(scratch, &mut desired)?;
@@ -263,6 +262,7 @@ fn sqldef_plan(from: &Schema, to: &Schema, case: &Case) -> Result<Plan, String> 
         bulk_alter: case.is_bulk,
         managed_roles: case.managed_roles.clone(),
         index_concurrently: case.index_concurrently,
+        holds_drops: !case.is_drop_enabled,
         ..PlanOptions::default()
     };
     let mut plan = schema::plan(from, to, &options).map_err(|error| error.to_string())?;

@@ -128,7 +128,7 @@ impl Database for InDatabase {
 }
 
 /// Catalogue queries, without names generated and numbered by servers.
-const QUERIES: [&str; 8] = [
+const QUERIES: [&str; 9] = [
     "SELECT 'table', TABLE_NAME, TABLE_TYPE, ENGINE, TABLE_COLLATION, TABLE_COMMENT, CREATE_OPTIONS \
      FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()",
     "SELECT 'column', TABLE_NAME, ORDINAL_POSITION, COLUMN_NAME, COLUMN_DEFAULT, IS_NULLABLE, COLUMN_TYPE, CHARACTER_SET_NAME, \
@@ -150,6 +150,10 @@ const QUERIES: [&str; 8] = [
      FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() \
      UNION ALL SELECT 'event', EVENT_NAME, INTERVAL_VALUE, INTERVAL_FIELD, STATUS, EVENT_DEFINITION, CONCAT(ON_COMPLETION, EVENT_COMMENT) \
      FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()",
+    "SELECT 'routine', ROUTINE_NAME, ROUTINE_TYPE, DTD_IDENTIFIER, ROUTINE_DEFINITION, IS_DETERMINISTIC, ROUTINE_COMMENT \
+     FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE() \
+     UNION ALL SELECT 'parameter', SPECIFIC_NAME, ORDINAL_POSITION, PARAMETER_MODE, PARAMETER_NAME, DTD_IDENTIFIER, '' \
+     FROM information_schema.PARAMETERS WHERE SPECIFIC_SCHEMA = DATABASE()",
     "SELECT 'partition', TABLE_NAME, PARTITION_NAME, PARTITION_ORDINAL_POSITION, PARTITION_METHOD, PARTITION_EXPRESSION, PARTITION_DESCRIPTION \
      FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND PARTITION_NAME IS NOT NULL",
 ];
@@ -308,7 +312,10 @@ fn real_schemas_are_reached_on_mysql() {
 }
 
 fn random_pairs(variable: &str, share: (u64, u64)) {
-    crate::pairs::run(&OnServer::new(variable), share, &pairs::pair);
+    let bench = OnServer::new(variable);
+    let is_mariadb = bench.server().product == Product::MariaDb;
+    let generate = |seed| pairs::pair(seed, is_mariadb);
+    crate::pairs::run(&bench, variable, share, &generate);
 }
 
 #[test]
@@ -493,36 +500,56 @@ fn what_killed_runs_left_is_removed() {
     }
 }
 
-#[test]
-fn what_mysqldump_writes_is_read_whole() {
-    let variable = "HAKARU_TEST_MYSQL_URL";
+/// Statements of a text, and what a server's own program prints of the database that they make.
+fn read_whole(variable: &str, command: &str, statements: &str) {
     let bench = OnServer::new(variable);
     let mut scratch = bench.empty();
-    for statement in features::DUMPED.split(";\n") {
+    for statement in statements.split(";\n") {
         scratch.database().execute(statement).unwrap();
     }
     let name = scratch.database().query("SELECT DATABASE()").unwrap();
     let name: String = name.into_iter().flatten().flatten().collect();
     let address = &bench.address;
-    let words = [
-        "--no-data".to_owned(),
-        "--routines".to_owned(),
-        "--events".to_owned(),
-        "--no-tablespaces".to_owned(),
+    let password = address.password.as_deref().unwrap_or_default();
+    let common = [
         "--host=127.0.0.1".to_owned(),
         format!("--port={}", address.port),
         format!("--user={}", address.user),
-        format!(
-            "--password={}",
-            address.password.as_deref().unwrap_or_default()
-        ),
-        name,
+        format!("--password={password}"),
+        "--routines".to_owned(),
+        "--events".to_owned(),
     ];
-    let dump = bench::dumped(variable, &words);
-    let desired = bench::load_whole(&dump, &bench.server()).unwrap();
-    let exported = bench::exported(&mut *scratch).unwrap();
-    for (from, to) in [(&desired, &exported), (&exported, &desired)] {
-        let plan = schema::plan(from, to, &schema::PlanOptions::default()).unwrap();
-        assert_eq!(bench::spelled(&plan), "");
+    for more in [&["--no-data"][..], &["--hex-blob", "--skip-opt"], &[]] {
+        let more = more.iter().map(|word| (*word).to_owned());
+        let words: Vec<String> = common
+            .iter()
+            .cloned()
+            .chain(more)
+            .chain([name.clone()])
+            .collect();
+        let dump = bench::printed(command, &words);
+        let desired = bench::load_whole(&dump, &bench.server()).unwrap();
+        let exported = bench::exported(&mut *scratch).unwrap();
+        for (from, to) in [(&desired, &exported), (&exported, &desired)] {
+            let plan = schema::plan(from, to, &schema::PlanOptions::default()).unwrap();
+            assert_eq!(bench::spelled(&plan), "", "{variable} {words:?}");
+        }
+    }
+}
+
+#[test]
+fn what_mysqldump_writes_is_read_whole() {
+    let command = std::env::var("HAKARU_TEST_MYSQL_DUMP")
+        .expect("`cargo xtask with-servers` says where mysqldump is");
+    let command = format!("{command} --no-defaults");
+    read_whole("HAKARU_TEST_MYSQL_URL", &command, features::DUMPED);
+}
+
+#[test]
+fn what_mariadb_dump_writes_is_read_whole() {
+    let command = "mariadb-dump --no-defaults --skip-ssl";
+    let statements = format!("{};\n{}", features::DUMPED, features::DUMPED_BY_MARIADB);
+    for variable in ["HAKARU_TEST_MARIADB_URL", "HAKARU_TEST_MARIADB118_URL"] {
+        read_whole(variable, command, &statements);
     }
 }

@@ -1,6 +1,9 @@
 //! Random pairs of schemas: the second is reached from the first, with all rows valid in both.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use schema_db::Database;
 
@@ -121,27 +124,89 @@ fn seeds() -> Range<u64> {
     first.parse().unwrap()..end.parse().unwrap()
 }
 
+/// How far a long run is, in a file per server, so that it goes on where it was stopped.
+///
+/// Lines: what the generator makes (another generator begins anew), the next seed, then the seeds
+/// that failed.
+struct Progress {
+    file: Option<PathBuf>,
+    made: u64,
+    next: u64,
+    failed: Vec<u64>,
+}
+
+impl Progress {
+    /// Continues what `HAKARU_SCHEMA_PAIRS_FOLDER` has of the server.
+    fn of(server: &str, seeds: &Range<u64>, generate: &dyn Fn(u64) -> Pair) -> Progress {
+        let mut hasher = DefaultHasher::new();
+        for seed in 0..20 {
+            let pair = generate(seed);
+            (pair.from, pair.to, pair.rows).hash(&mut hasher);
+        }
+        let folder = std::env::var_os("HAKARU_SCHEMA_PAIRS_FOLDER").map(PathBuf::from);
+        let mut progress = Progress {
+            file: folder.map(|folder| folder.join(server)),
+            made: hasher.finish(),
+            next: seeds.start,
+            failed: Vec::new(),
+        };
+        let file = progress.file.as_ref();
+        let text = file.and_then(|file| std::fs::read_to_string(file).ok());
+        let lines = text.iter().flat_map(|text| text.lines());
+        let numbers: Vec<u64> = lines.map(|line| line.parse().unwrap()).collect();
+        if let [made, next, failed @ ..] = numbers.as_slice()
+            && *made == progress.made
+        {
+            progress.next = *next;
+            progress.failed = failed.to_vec();
+        }
+        progress
+    }
+
+    /// Notes that a seed is done.
+    fn note(&mut self, seed: u64, is_failed: bool) {
+        self.next = seed + 1;
+        self.failed.extend(is_failed.then_some(seed));
+        let Some(file) = &self.file else { return };
+        let numbers = [self.made, self.next].into_iter();
+        let numbers = numbers.chain(self.failed.iter().copied());
+        let text: String = numbers.map(|number| format!("{number}\n")).collect();
+        std::fs::write(file, text).unwrap();
+    }
+}
+
+/// When a piece of a long run ends: `HAKARU_SCHEMA_PAIRS_SECONDS` from now.
+fn end() -> Option<Instant> {
+    let seconds = std::env::var("HAKARU_SCHEMA_PAIRS_SECONDS").ok()?;
+    Some(Instant::now() + Duration::from_secs(seconds.parse().unwrap()))
+}
+
 /// Tests the requested pairs and reports failures with seeds. The servers of a dialect share the
 /// seeds: `share` is the number of the server and the number of servers.
-pub fn run(bench: &dyn Bench, share: (u64, u64), generate: &dyn Fn(u64) -> Pair) {
-    let seeds = seeds();
+pub fn run(bench: &dyn Bench, server: &str, share: (u64, u64), generate: &dyn Fn(u64) -> Pair) {
+    let (seeds, end) = (seeds(), end());
+    let mut progress = Progress::of(server, &seeds, generate);
     let mut failed = Vec::new();
     let mut tried = 0;
-    for seed in seeds.clone().filter(|seed| seed % share.1 == share.0) {
-        tried += 1;
-        let pair = generate(seed);
-        if let Err(message) = one(bench, &pair) {
-            failed.push(format!(
-                "seed {seed}: {message}\nfrom\n{}\nto\n{}",
-                pair.from, pair.to
-            ));
-        }
-        if failed.len() == FAILURES_MAX {
+    let first = progress.next.max(seeds.start);
+    for seed in (first..seeds.end).filter(|seed| seed % share.1 == share.0) {
+        if failed.len() == FAILURES_MAX || end.is_some_and(|end| Instant::now() >= end) {
             break;
         }
+        tried += 1;
+        let pair = generate(seed);
+        let done = one(bench, &pair);
+        progress.note(seed, done.is_err());
+        failed.extend(done.err().map(|message| {
+            format!(
+                "seed {seed}: {message}\nfrom\n{}\nto\n{}",
+                pair.from, pair.to
+            )
+        }));
     }
+    let (next, known) = (progress.next, &progress.failed);
+    println!("{server}: {tried} pairs of {seeds:?} up to {next}; failed so far: {known:?}");
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
-    println!("{tried} pairs of the seeds {seeds:?}");
 }
 
 fn one(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {

@@ -98,5 +98,5 @@ fn real_schemas_are_read_whole_and_reached() {
 
 #[test]
 fn random_pairs_are_reached_and_rows_survive() {
-    crate::pairs::run(&Files, (0, 1), &pairs::pair);
+    crate::pairs::run(&Files, "sqlite", (0, 1), &pairs::pair);
 }

@@ -60,6 +60,14 @@ pub(super) const DUMPED: &str = "
     CREATE TRIGGER t BEFORE INSERT ON c FOR EACH ROW BEGIN SET NEW.kind = 'a'; END;
     CREATE EVENT e ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01 00:00:00' DISABLE DO DELETE FROM l";
 
+/// Kinds that only `mariadb-dump` writes.
+pub(super) const DUMPED_BY_MARIADB: &str = "
+    CREATE SEQUENCE numbers START WITH 5 INCREMENT BY 3 CACHE 7;
+    CREATE TABLE numbered (id int DEFAULT (NEXT VALUE FOR numbers) PRIMARY KEY, at datetime(6), KEY ignored (at) IGNORED) ENGINE=Aria;
+    CREATE TABLE past (id int PRIMARY KEY, a int) WITH SYSTEM VERSIONING;
+    INSERT INTO past VALUES (1, 2);
+    UPDATE past SET a = 3";
+
 /// What the order of statements has to respect in sqldef's style.
 pub(super) const OF_SQLDEFS_ORDER: [(&str, &str); 6] = [
     // The child goes, and its foreign key stands on the key that changes.
@@ -102,6 +110,18 @@ pub(super) const OF_SQLDEFS_ORDER: [(&str, &str); 6] = [
 ];
 
 pub(super) const FEATURES: &[Feature] = &[
+    // A table whose history stays is altered with it.
+    on(
+        Product::MariaDb,
+        "CREATE TABLE t (id int NOT NULL PRIMARY KEY, a int, b int) WITH SYSTEM VERSIONING",
+        "CREATE TABLE t (id int NOT NULL PRIMARY KEY, a bigint, c int NOT NULL DEFAULT 3, KEY (a)) WITH SYSTEM VERSIONING",
+    ),
+    // What a routine takes and returns, and what it promises.
+    both(
+        "CREATE FUNCTION f(n int) RETURNS int DETERMINISTIC RETURN n * 2; CREATE PROCEDURE p(IN n int) SELECT 1;",
+        "CREATE FUNCTION f(n int) RETURNS varchar(20) NOT DETERMINISTIC NO SQL RETURN n * 2; \
+         CREATE PROCEDURE p(OUT m int) SQL SECURITY INVOKER COMMENT 'it''s 1' SELECT 2;",
+    ),
     // Not dropped from the key that is added, or it is made anew for ever.
     both(
         "CREATE TABLE t (id int NOT NULL, b int, PRIMARY KEY (id) COMMENT 'one');",

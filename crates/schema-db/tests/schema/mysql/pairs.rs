@@ -1,5 +1,7 @@
 //! Random schemas of MySQL and MariaDB, with few names and so much in common within a pair.
 
+mod programs;
+
 use fastrand::Rng;
 
 use crate::pairs::{Filled, Pair};
@@ -7,6 +9,12 @@ use crate::pairs::{Filled, Pair};
 /// Names of tables. The first is in every schema, since others refer to it.
 const TABLES: [&str; 4] = ["alpha", "beta", "gamma", "the delta"];
 const COLUMNS: [&str; 6] = ["a", "b", "c", "d", "the e", "select"];
+
+struct Schema {
+    before: Vec<String>,
+    tables: Vec<Table>,
+    after: Vec<String>,
+}
 
 struct Table {
     name: &'static str,
@@ -26,14 +34,15 @@ struct Column {
     is_generated: bool,
 }
 
-/// The pair of a seed.
-pub(super) fn pair(seed: u64) -> Pair {
+/// The pair of a seed, for one of the two products.
+pub(super) fn pair(seed: u64, is_mariadb: bool) -> Pair {
     let mut random = Rng::with_seed(seed);
-    let (from, to) = (schema(&mut random), schema(&mut random));
+    let from = schema(&mut random, is_mariadb);
+    let to = schema(&mut random, is_mariadb);
     // Numbers may be stored as text afterwards; what they say must stay.
     Pair::new(
         (text(&from), text(&to)),
-        (&filled(&from), &filled(&to)),
+        (&filled(&from.tables), &filled(&to.tables)),
         |row| row.to_string(),
         |column| format!("{column} + 0e0"),
     )
@@ -53,16 +62,25 @@ fn quoted(name: &str) -> String {
     format!("`{name}`")
 }
 
-fn schema(random: &mut Rng) -> Vec<Table> {
+fn schema(random: &mut Rng, is_mariadb: bool) -> Schema {
     let id = ["int", "bigint", "int unsigned", "mediumint"][random.usize(..4)];
     let names = TABLES
         .into_iter()
         .filter(|name| *name == TABLES[0] || random.u8(..4) > 0);
     let names: Vec<&'static str> = names.collect();
-    names
-        .into_iter()
-        .map(|name| table(random, name, id))
-        .collect()
+    let tables = names.into_iter().map(|name| {
+        let mut table = table(random, name, id);
+        programs::of_product(random, &mut table, is_mariadb);
+        table
+    });
+    let tables = tables.collect();
+    let has_sequence = is_mariadb && random.bool();
+    let sequence = "CREATE SEQUENCE numbers START WITH 5".to_owned();
+    Schema {
+        before: has_sequence.then_some(sequence).into_iter().collect(),
+        tables,
+        after: programs::programs(random),
+    }
 }
 
 fn table(random: &mut Rng, name: &'static str, id: &'static str) -> Table {
@@ -106,13 +124,15 @@ fn column(random: &mut Rng, name: &'static str) -> Column {
     let (data_type, is_text) = [
         ("int", false),
         ("bigint unsigned", false),
-        ("decimal(10,2)", false),
+        ("decimal(10)", false),
         ("double", false),
         ("varchar(20)", false),
         ("varchar(40) CHARACTER SET latin1", false),
         ("varchar(20) COLLATE utf8mb4_bin", false),
         ("text", true),
-    ][random.usize(..8)];
+        ("enum('1','2','3')", false),
+        ("enum('1','2','3','none')", false),
+    ][random.usize(..10)];
     let rest = match is_text {
         true => ["", " NOT NULL", " COMMENT 'it''s long'"][random.usize(..3)],
         false => [
@@ -122,7 +142,8 @@ fn column(random: &mut Rng, name: &'static str) -> Column {
             " COMMENT 'a;b'",
             " NULL DEFAULT NULL",
             " NOT NULL",
-        ][random.usize(..6)],
+            " DEFAULT 2 INVISIBLE",
+        ][random.usize(..7)],
     };
     Column {
         name,
@@ -230,7 +251,7 @@ fn furnish(random: &mut Rng, table: &mut Table, column: &str, is_text: bool) {
     }
 }
 
-fn text(tables: &[Table]) -> String {
+fn text(schema: &Schema) -> String {
     let one = |table: &Table| {
         let columns = table
             .columns
@@ -248,5 +269,9 @@ fn text(tables: &[Table]) -> String {
             table.options
         )
     };
-    tables.iter().map(one).collect()
+    let ended = |sql: &String| format!("{sql};\n");
+    let before = schema.before.iter().map(ended);
+    let tables = schema.tables.iter().map(one);
+    let after = schema.after.iter().map(ended);
+    before.chain(tables).chain(after).collect()
 }

@@ -3,7 +3,7 @@
 use schema_db::Database;
 use schema_db::postgres::Postgres;
 
-const QUERIES: [&str; 12] = [
+const QUERIES: [&str; 16] = [
     "SELECT 'schema', nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'",
     "SELECT 'extension', extname FROM pg_extension",
     "SELECT 'relation', n.nspname, c.relname, c.relkind, c.relpersistence, c.relrowsecurity, c.relforcerowsecurity, \
@@ -25,7 +25,16 @@ const QUERIES: [&str; 12] = [
          obj_description(t.oid), (SELECT string_agg(enumlabel, ',' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid) \
      FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.typtype IN ('e', 'd')",
     "SELECT 'function', n.nspname, pg_get_functiondef(p.oid), obj_description(p.oid) \
-     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.prokind = 'f'",
+     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.prokind IN ('f', 'p')",
+    "SELECT 'aggregate', n.nspname, a.aggfnoid::regprocedure, aggtransfn, aggtranstype::regtype, agginitval, aggfinalfn \
+     FROM pg_aggregate a JOIN pg_proc p ON p.oid = a.aggfnoid JOIN pg_namespace n ON n.oid = p.pronamespace",
+    "SELECT 'attribute', n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnum \
+     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+     WHERE c.relkind = 'c' AND NOT a.attisdropped",
+    "SELECT 'rule', n.nspname, c.relname, pg_get_ruledef(r.oid), r.ev_enabled \
+     FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class JOIN pg_namespace n ON n.oid = c.relnamespace WHERE r.rulename <> '_RETURN'",
+    "SELECT 'statistics', n.nspname, pg_get_statisticsobjdef(s.oid) \
+     FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace",
     "SELECT 'trigger', n.nspname, c.relname, pg_get_triggerdef(t.oid), t.tgenabled, obj_description(t.oid) \
      FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE NOT t.tgisinternal",
     "SELECT 'policy', n.nspname, c.relname, polname, polcmd, polpermissive, \

@@ -1,7 +1,7 @@
 //! What the corpus' cases leave out.
 
 /// Two texts, each of which is reached from the other.
-pub(super) const FEATURES: [(&str, &str); 16] = [
+pub(super) const FEATURES: [(&str, &str); 19] = [
     (
         "CREATE TABLE t (a int); CREATE VIEW v AS SELECT a FROM t;",
         "CREATE VIEW t AS SELECT 1 AS a; CREATE VIEW v AS SELECT a FROM t;",
@@ -17,6 +17,25 @@ pub(super) const FEATURES: [(&str, &str); 16] = [
     (
         "CREATE TABLE p (a int PRIMARY KEY, b text NOT NULL, CHECK (b <> '')); CREATE TABLE q (c int) INHERITS (p);",
         "CREATE TABLE p (a int PRIMARY KEY, b text NOT NULL, CHECK (b <> '')); CREATE TABLE q (a int, b text NOT NULL, c int);",
+    ),
+    // Statistics go with a column, and a rule stands in the way of a type.
+    (
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int); CREATE STATISTICS s ON id, a FROM t; \
+         CREATE RULE r AS ON UPDATE TO t WHERE OLD.b IS NULL DO INSTEAD NOTHING;",
+        "CREATE TABLE t (id int PRIMARY KEY, a bigint GENERATED ALWAYS AS (id + 1) STORED, b text); CREATE STATISTICS s ON id, a FROM t; \
+         CREATE RULE r AS ON UPDATE TO t WHERE OLD.b IS NULL DO INSTEAD NOTHING;",
+    ),
+    (
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int); CREATE STATISTICS s ON id, a FROM t; \
+         CREATE RULE r AS ON UPDATE TO t WHERE OLD.b IS NULL DO INSTEAD NOTHING;",
+        "CREATE TABLE t (id int PRIMARY KEY, a bigint GENERATED ALWAYS AS (id + 1) STORED, b text);",
+    ),
+    // A rule goes with its view.
+    (
+        "CREATE TABLE t (a int); CREATE VIEW v AS SELECT a FROM t; \
+         CREATE RULE r AS ON INSERT TO v DO INSTEAD INSERT INTO t VALUES (NEW.a);",
+        "CREATE TABLE t (a bigint); CREATE VIEW v AS SELECT a FROM t; \
+         CREATE RULE r AS ON INSERT TO v DO INSTEAD INSERT INTO t VALUES (NEW.a);",
     ),
     // A policy looks into another table, at a column that changes its type.
     (

@@ -1,13 +1,15 @@
 //! Random schemas of PostgreSQL, with few names and so much in common within a pair.
 
+mod programs;
+
 use fastrand::Rng;
 
 use crate::pairs::{Filled, Pair, ROWS};
 
 const TABLES: [&str; 4] = ["alpha", "beta", "gamma", "the delta"];
 const COLUMNS: [&str; 6] = ["a", "b", "c", "d", "the e", "select"];
-/// All hold the number of a row; `kind` is an enum of such numbers.
-const TYPES: [&str; 7] = [
+/// All hold the number of a row; `kind` is an enum of such numbers, `small` a domain.
+const TYPES: [&str; 8] = [
     "integer",
     "bigint",
     "text",
@@ -15,6 +17,7 @@ const TYPES: [&str; 7] = [
     "numeric(10)",
     "kind",
     "serial",
+    "small",
 ];
 /// What the enum has beside the numbers of rows.
 const LABELS: [&str; 4] = ["none", "some", "many", "it''s"];
@@ -98,6 +101,7 @@ fn schema(random: &mut Rng) -> Schema {
     before.push(format!(
         "CREATE FUNCTION one() RETURNS {result} LANGUAGE sql {volatility} AS 'SELECT 1::{result}'"
     ));
+    before.extend(programs::before(random));
     let names: Vec<&'static str> = TABLES.into_iter().filter(|_| random.u8(..4) > 0).collect();
     let tables: Vec<Table> = names.into_iter().map(|name| table(random, name)).collect();
     let after = links(random, &tables);
@@ -216,6 +220,8 @@ fn furnish(random: &mut Rng, table: &mut Table, column: &str, is_number: bool) {
             table.around.push(around);
         }
     }
+    let around = programs::around(random, &name, &plain, column);
+    table.around.extend(around);
 }
 
 fn column(random: &mut Rng, name: &'static str) -> Column {

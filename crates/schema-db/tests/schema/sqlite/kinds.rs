@@ -111,3 +111,32 @@ fn round_trip(made: &[&str]) -> Result<(), String> {
         false => Err(bench::spelled(&plan)),
     }
 }
+
+#[test]
+fn what_the_shell_prints_is_read_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, (kind, made)) in KINDS.iter().enumerate() {
+        let path = folder.path().join(format!("{number}.db"));
+        let mut database = schema_db::sqlite::open(&path).unwrap();
+        for sql in *made {
+            schema_db::Database::execute(&mut database, sql).unwrap();
+        }
+        let exported = schema_db::Database::export(&mut database).unwrap();
+        let exported = bench::load_whole(&exported, &server()).unwrap();
+        // A dump writes virtual tables into the catalogue by hand, which is no schema.
+        let is_virtual = *kind == "virtual table";
+        for command in [".schema", ".schema --indent", ".dump"] {
+            if is_virtual && command == ".dump" {
+                continue;
+            }
+            let words = [path.display().to_string(), command.to_owned()];
+            let printed = bench::printed("sqlite3", &words);
+            let printed = bench::load_whole(&printed, &server())
+                .unwrap_or_else(|error| panic!("{kind} {command}: {error}\n{printed}"));
+            for (from, to) in [(&printed, &exported), (&exported, &printed)] {
+                let plan = schema::plan(from, to, &schema::PlanOptions::default()).unwrap();
+                assert_eq!(bench::spelled(&plan), "", "{kind} {command}");
+            }
+        }
+    }
+}

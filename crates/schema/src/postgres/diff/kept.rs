@@ -67,6 +67,15 @@ impl Builder<'_> {
         }
     }
 
+    /// Drops statistics that would go with one of the columns.
+    pub(super) fn clear_statistics(&mut self, table: &Name, columns: &[&str]) {
+        let mentions = |text: &str| {
+            let names = split::names(text);
+            names.iter().any(|name| columns.contains(&name.as_str()))
+        };
+        self.clear_kept("statistics", table, &mentions);
+    }
+
     pub(super) fn keep(&mut self, key: &Key, to: &Kept) {
         let mut needs = None;
         let before = self.from.kept.get(key);

@@ -82,12 +82,7 @@ impl<'a> Builder<'a> {
                 )
         };
         self.clear_hooks(from, &mentions);
-        // They go with their columns.
-        let is_lost = |text: &str| {
-            let names = split::names(text);
-            names.iter().any(|name| dropped.contains(&name.as_str()))
-        };
-        self.clear_kept("statistics", &from.name, &is_lost);
+        self.clear_statistics(&from.name, &dropped);
         for index in from.indexes.values() {
             if self.is_gone(&Part::Index(from.name.clone(), index.name.clone())) {
                 continue;
