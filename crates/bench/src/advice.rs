@@ -4,13 +4,16 @@
 //! Two kinds of steps, each kept ([`Steps`]): the *claims* of one program (`--as NAME` keeps
 //! programs apart, `--hakaru PATH` names another than the one built now), and the *truth*, one
 //! comparison a patch, which no rule changes. The page is written from all that is kept. `--what
-//! claims`, `--what truth` and `--app NAME` do a part of it.
+//! claims`, `--what truth` and `--app NAME` do a part of it. The recordings behind claims are kept
+//! beside the steps: `--what again` derives the claims from them once more, without any load, to
+//! compare rules on the same recordings.
 
 mod cause;
 mod judge;
 mod page;
 
 use std::error::Error;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -28,6 +31,9 @@ const APPS: &str = "causes";
 const BLOCKS: u32 = 8;
 /// Length of one measurement in seconds.
 const SEGMENT_S: f64 = 1.5;
+/// Recordings by app, below the folder of the steps, and the file in an app's folder.
+const RUNS: &str = "runs";
+const RECORDING: &str = ".hakaru/hakaru.db";
 /// What a comparison takes at most; Rails boots for two seconds, four times a block.
 const TRUTH_S: f64 = 320.0;
 /// Duration of a run with a boot, in seconds.
@@ -51,11 +57,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     for app in chosen {
         if what != "truth" {
             let key = format!("claims {label} {} {seconds}", app.name);
-            let claims = steps.take(&key, CLAIMS_S, || claims(app, &program, seconds))?;
+            let run = steps.folder().join(RUNS).join(&app.name);
+            let claims = match what.as_str() {
+                "again" => claims_again(app, &program, &run)?,
+                _ => steps.take(&key, CLAIMS_S, || claims(app, &program, seconds, &run))?,
+            };
             println!("{}: {}", app.name, page::brief(&claims));
             kept.claims(&label, &app.name, claims);
         }
-        let causes = app.causes.iter().filter(|_| what != "claims");
+        let causes = app.causes.iter();
+        let causes = causes.filter(|_| !matches!(what.as_str(), "claims" | "again"));
         for cause in causes {
             let key = format!("truth {} {}", app.name, cause.patch);
             let truth = steps.take(&key, TRUTH_S, || truth(app, &cause.patch))?;
@@ -86,8 +97,8 @@ fn copy_of(app: &App) -> Result<Copy, Box<dyn Error>> {
     Ok(copy)
 }
 
-/// What a run says, shortened to what is judged.
-fn claims(app: &App, program: &str, seconds: f64) -> Result<Value, Box<dyn Error>> {
+/// What a run says, shortened to what is judged; stores the run's recording in the folder `kept`.
+fn claims(app: &App, program: &str, seconds: f64, kept: &Path) -> Result<Value, Box<dyn Error>> {
     let mut copy = copy_of(app)?;
     if !program.is_empty() {
         copy.use_program(program);
@@ -109,13 +120,40 @@ fn claims(app: &App, program: &str, seconds: f64) -> Result<Value, Box<dyn Error
         )
         .into());
     }
+    fs::create_dir_all(kept)?;
+    fs::copy(copy.folder.join(RECORDING), kept.join("hakaru.db"))?;
+    Ok(judged(&run))
+}
+
+/// Returns the claims that the program derives from a stored recording.
+fn claims_again(app: &App, program: &str, kept: &Path) -> Result<Value, Box<dyn Error>> {
+    let mut copy = copy_of(app)?;
+    if !program.is_empty() {
+        copy.use_program(program);
+    }
+    let recording = copy.folder.join(RECORDING);
+    fs::create_dir_all(recording.parent().unwrap_or(&copy.folder))?;
+    fs::copy(kept.join("hakaru.db"), &recording).map_err(|error| {
+        format!(
+            "{}: no recording in {} ({error}); run it with --what claims --fresh yes first",
+            app.name,
+            kept.display()
+        )
+    })?;
+    Ok(judged(
+        &copy.hakaru(&["report".to_owned(), "LAST".to_owned()], &[])?,
+    ))
+}
+
+/// Returns the parts of a run's page that are judged.
+fn judged(run: &Value) -> Value {
     let findings = run["findings"].as_array().into_iter().flatten();
     let fixes = findings.filter(|finding| finding["number"].is_i64());
-    Ok(json!({
+    json!({
         "rps": run["rps"],
         "p95_ms": run["latency_ms"]["p95"],
         "findings": fixes.cloned().collect::<Vec<Value>>(),
-    }))
+    })
 }
 
 /// Returns the row of the app's metric from a comparison of the app with and without a patch.

@@ -18,7 +18,10 @@ pub(crate) const STEPS: [Flag; 2] = [
 
 pub(super) const ADVICE: &[Flag] = &[
     ("--app NAME", "one app alone"),
-    ("--what claims|truth|all", "what is measured (all)"),
+    (
+        "--what claims|truth|again|all",
+        "what is measured (all); again: claims from the recordings that are kept",
+    ),
     ("--as LABEL", "under which the claims are kept (now)"),
     (
         "--hakaru PROGRAM",

@@ -28,7 +28,7 @@ type Bench = (
 const BENCHES: &[Bench] = &[
     (
         "advice",
-        "what pages claim of planted causes, and what their fixes give; --app, --what claims|truth, --as, --hakaru, --for",
+        "what pages claim of planted causes, and what their fixes give; --app, --what claims|truth|again, --as, --hakaru, --for",
         help::ADVICE,
         advice::run_bench,
     ),

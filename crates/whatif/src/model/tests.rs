@@ -201,6 +201,24 @@ fn costs_are_found_again() {
     assert_eq!(model.memory.worker, 50 << 20);
 }
 
+/// Of 1.0 ms between two requests, 0.8 ms are more than usual. Without SQL a request takes 3 ms
+/// instead of 10, and 0.24 ms of those 0.8 ms are left.
+#[test]
+fn unexplained_time_shrinks_with_the_requests() {
+    let mut model = model(&recording()).unwrap();
+    model.recorded.threads = 1;
+    let mut removal = Removal::default();
+    removal.remove(0, BurstKind::Sql, 1.0);
+    let mut rps_without = |turnaround: u64| {
+        model.recorded.costs.turnaround = Nanos(turnaround);
+        let baseline = model.baseline();
+        let now: f64 = baseline.rps().expect("replayed");
+        now * model.gain(&baseline, &removal).unwrap().throughput.ratio
+    };
+    let (usual, more) = (rps_without(200_000), rps_without(1_000_000));
+    near("0.24 ms more", 1e9 / more - 1e9 / usual, 0.24e6, 0.1);
+}
+
 /// Predictions from two threads to others, to two workers, and to an open load meet the truth.
 #[test]
 fn other_settings_are_predicted_as_they_are() {
