@@ -162,6 +162,11 @@ impl<'a> Worker<'a> {
             self.mark_window(now);
             let stopped = self.task.stop.load(Ordering::Relaxed);
             if self.sending && (stopped || now >= self.task.window.end) {
+                if !stopped {
+                    // This turn may come late: what was due until the end and has a free user is
+                    // sent late, not left.
+                    self.work_off(self.task.window.end.before());
+                }
                 self.end_sending(now, stopped);
             }
             if !self.sending && (self.in_flight == 0 || stopped || now >= drain_end) {

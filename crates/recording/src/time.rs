@@ -30,6 +30,11 @@ impl Timestamp {
         self.0
     }
 
+    /// Returns the instant one nanosecond before.
+    pub const fn before(self) -> Timestamp {
+        Timestamp(self.0.saturating_sub(1))
+    }
+
     /// Time passed since `earlier`, zero when `earlier` is later.
     pub const fn since(self, earlier: Timestamp) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))

@@ -259,6 +259,23 @@ fn think_time_moves_the_due_time() {
 }
 
 #[test]
+fn what_is_due_in_the_last_instant_is_sent_where_a_connection_is_free() {
+    let address = serve_answers(|_| ok(""));
+    let plan = Plan {
+        pace: Pace::Constant { per_second: 10.0 },
+        threads: 1,
+        // The third request is due a nanosecond before the end, when no timer ends in time.
+        duration: Nanos(200_000_001),
+        ..plan(4)
+    };
+    let (exchanges, _, result) = load(&plan, &single(address));
+    assert_eq!((exchanges.len(), result.generator.unsent), (3, 0));
+    let last = exchanges.iter().max_by_key(|one| one.due).expect("three");
+    assert_eq!(result.window.end.since(last.due), Nanos(1));
+    assert_eq!(last.outcome, Outcome::Ok);
+}
+
+#[test]
 fn an_open_load_is_due_by_the_clock() {
     let address = serve_answers(|_| ok(""));
     let plan = Plan {
