@@ -58,7 +58,13 @@ impl Project {
         let project = Project { hosts };
         let tables = ["load1", "load2", "refused"]
             .map(|name| format!("[[host]]\nname = \"{name}\"\nssh_config = \"config\"\n"));
-        project.write("hakaru.toml", &tables.concat());
+        project.write(
+            "hakaru.toml",
+            &format!(
+                "[target]\nhost_ok = [\"load1\", \"load2\", \"refused\"]\n{}",
+                tables.concat()
+            ),
+        );
         project
     }
 
@@ -309,4 +315,51 @@ fn wrong_usage_is_named() {
         "too few for 2 generators",
     );
     check(&["--on", "load1", "--part", "0/2"], "cannot be used with");
+}
+
+#[test]
+fn to_be_a_generator_is_no_consent_to_be_loaded() {
+    let (address, came) = serve();
+    let project = Project::new();
+    let tables = "[[host]]\nname = \"load1\"\nssh_config = \"config\"\n";
+    project.write("hakaru.toml", tables);
+    let port = address.port();
+    // Each generator's own host, by either name.
+    for host in ["127.0.0.1", "localhost"] {
+        let url = format!("http://{host}:{port}/");
+        let load = [&url, "--rate", "50", "-d", "200ms", "--on", "load1"];
+        let output = project.run(&load);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains("load1 is not this machine"));
+        assert!(said(&output).contains("--host-ok load1"));
+    }
+    assert!(came.try_recv().is_err(), "a request was sent");
+    let url = format!("http://127.0.0.1:{port}/");
+    let load = [
+        &url,
+        "--rate",
+        "50",
+        "-d",
+        "200ms",
+        "--on",
+        "load1",
+        "--host-ok",
+        "load1",
+    ];
+    let output = project.run(&load);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    // Another machine as the target needs what it always needs.
+    let load = [
+        "http://203.0.113.1/",
+        "--rate",
+        "50",
+        "-d",
+        "200ms",
+        "--on",
+        "load1",
+    ];
+    let output = project.run(&load);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("--host-ok 203.0.113.1"));
+    project.assert_nothing_is_left();
 }

@@ -12,6 +12,7 @@ mod settings;
 mod show;
 
 use std::fs::File;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -165,10 +166,40 @@ fn ask(args: &LoadArgs, loaded: &Loaded, settings: &Settings) -> Result<(), Fail
         targets: [loaded.config.target.host_ok.clone(), args.host_ok.clone()].concat(),
         ..Allowed::default()
     };
-    match &settings.plan.via {
-        Some(Via::Unix(_)) => Ok(()),
-        Some(Via::Host { host, .. }) => consent::target(host, &allowed),
-        None => consent::target(&settings.scenario.base_url().host, &allowed),
+    let host = match &settings.plan.via {
+        Some(Via::Unix(_)) => None,
+        Some(Via::Host { host, .. }) => Some(host.as_str()),
+        None => Some(settings.scenario.base_url().host.as_str()),
+    };
+    match host {
+        Some(host) if args.on.is_empty() || !is_own_of_each(host) => {
+            consent::target(host, &allowed)
+        }
+        // Each generator loads a server on its own host. To be named with --on is consent to send
+        // load, not to bear it.
+        _ => (args.on.iter()).try_for_each(|name| consent::target(own_name(name), &allowed)),
+    }
+}
+
+/// Whether a host is another one on each machine.
+fn is_own_of_each(host: &str) -> bool {
+    let address: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
+    address.map_or_else(
+        |_| host.eq_ignore_ascii_case("localhost"),
+        |address| address.is_loopback(),
+    )
+}
+
+/// Returns the host's name or address of a destination of `ssh`, such as `ssh://user@host:2222`.
+fn own_name(destination: &str) -> &str {
+    let (scheme, rest) = match destination.strip_prefix("ssh://") {
+        Some(rest) => (true, rest),
+        None => (false, destination),
+    };
+    let host = rest.rsplit_once('@').map_or(rest, |(_user, host)| host);
+    match scheme {
+        true => host.split_once(':').map_or(host, |(host, _port)| host),
+        false => host,
     }
 }
 
