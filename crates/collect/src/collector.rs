@@ -2,6 +2,7 @@
 //! sends each as read.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::thread;
@@ -11,11 +12,17 @@ use capture::{HostSampler, all_processes, connections_opened};
 use remote::{Far, Shift, Speaker, monotonic_ns};
 use serde::Serialize;
 
+use crate::container;
 use crate::message::{self, Begin, Begun, Ended, LogEnd, Process, Sample};
+use crate::sockets;
 use crate::window::LogWindow;
 
 /// Between two samples, and two looks at the logs.
 const INTERVAL_NS: i64 = 1_000_000_000;
+/// Samples between two looks at what costs more than a few small files.
+const RARE: u64 = 5;
+/// Number of connections from which a look at all is rare.
+const FEW_CONNECTIONS: usize = 1_000;
 /// Bytes of a log in one frame.
 const PIECE_BYTES: usize = 512 * 1024;
 
@@ -60,6 +67,12 @@ struct Collector {
     sampler: HostSampler,
     /// CPU time of each process in the sample sent last, nanoseconds.
     sent: HashMap<(u32, u64), u64>,
+    samples: u64,
+    /// Established connections at the last look.
+    connections: usize,
+    /// CPU time of the processes of a container up to now, nanoseconds; `None` on a machine with a
+    /// counter of the kernel.
+    container_ns: Option<u64>,
 }
 
 struct Log {
@@ -80,18 +93,26 @@ impl Collector {
                 window: window.map_err(|error| error.to_string()),
             })
             .collect();
+        let is_container = container::is_container();
         let begun = Begun {
             errors: logs
                 .iter()
                 .map(|log| log.window.as_ref().err().cloned())
                 .collect(),
             cores: thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
+            limit_millicores: is_container
+                .then(container::core_limit)
+                .flatten()
+                .map(|cores| (cores * 1e3).round() as u32),
         };
         let mut collector = Collector {
             speaker,
             logs,
             sampler: HostSampler::new(&[]),
             sent: HashMap::new(),
+            samples: 0,
+            connections: 0,
+            container_ns: is_container.then_some(0),
         };
         collector.sample()?;
         collector.say(message::BEGUN, &begun)?;
@@ -121,22 +142,24 @@ impl Collector {
             host.network.unwrap_or_default(),
             host.disk.unwrap_or_default(),
         );
-        let mut processes = Vec::new();
-        for one in all_processes() {
-            let before = self.sent.insert((one.pid, one.started_ticks), one.cpu.0);
-            if before != Some(one.cpu.0) {
-                processes.push(Process {
-                    pid: one.pid,
-                    started: one.started_ticks,
-                    name: one.name,
-                    cpu_ns: one.cpu.0,
-                    rss: one.rss,
-                });
+        let is_rare = self.samples.is_multiple_of(RARE);
+        self.samples += 1;
+        let processes = self.processes(is_rare);
+        // Connections may be as short as a request, so each second is looked at where that is
+        // cheap.
+        let links = match is_rare || self.connections < FEW_CONNECTIONS {
+            true => {
+                let (links, connections) = sockets::links();
+                self.connections = connections;
+                links
             }
-        }
+            false => Vec::new(),
+        };
+        // Counted where they are made: a container's share of the machine is not in `/proc/stat`.
+        let cpu_busy_ns = self.container_ns.unwrap_or(host.cpu_busy.0);
         let sample = Sample {
             at_ns: monotonic_ns().max(0) as u64,
-            cpu_busy_ns: host.cpu_busy.0,
+            cpu_busy_ns,
             cpu_steal_ns: host.cpu_steal.0,
             memory_available: host.memory_available,
             received: network.received,
@@ -144,13 +167,42 @@ impl Collector {
             disk_read: disk.read,
             disk_written: disk.written,
             opened: connections_opened(),
+            links,
             processes,
         };
         self.say(message::SAMPLE, &sample)
     }
 
+    /// Returns the processes with CPU time since the sample before; the time is added up in a
+    /// container.
+    fn processes(&mut self, with_descriptors: bool) -> Vec<Process> {
+        let is_first = self.sent.is_empty();
+        let mut processes = Vec::new();
+        for one in all_processes() {
+            let before = self.sent.insert((one.pid, one.started_ticks), one.cpu.0);
+            if before == Some(one.cpu.0) {
+                continue;
+            }
+            if let Some(total) = &mut self.container_ns
+                && !is_first
+            {
+                *total += one.cpu.0.saturating_sub(before.unwrap_or(0));
+            }
+            processes.push(Process {
+                pid: one.pid,
+                started: one.started_ticks,
+                name: one.name,
+                cpu_ns: one.cpu.0,
+                rss: one.rss,
+                descriptors: with_descriptors.then(|| descriptors(one.pid)).flatten(),
+            });
+        }
+        processes
+    }
+
     fn end(mut self) -> io::Result<()> {
         let (mut ended, mut is_gone) = (Ended::default(), false);
+        self.samples = 0;
         self.sample()?;
         for log in std::mem::take(&mut self.logs) {
             let mut sink = |lines: &[u8]| send(&self.speaker, log.index, lines, &mut is_gone);
@@ -175,6 +227,16 @@ impl Collector {
     fn say(&self, kind: u8, what: &impl Serialize) -> io::Result<()> {
         self.speaker.send(kind, &serde_json::to_vec(what)?)
     }
+}
+
+/// Returns the open file descriptors of a process and the limit.
+fn descriptors(pid: u32) -> Option<(u64, u64)> {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count() as u64;
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))?;
+    Some((open, line.split_whitespace().next()?.parse().ok()?))
 }
 
 fn send(speaker: &Speaker, index: u16, lines: &[u8], is_gone: &mut bool) -> io::Result<()> {

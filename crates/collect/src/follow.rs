@@ -28,6 +28,8 @@ pub enum Moment {
 pub struct Followed {
     /// CPU cores of the host.
     pub cores: u32,
+    /// Limit of cores of a container; `None` without a limit.
+    pub core_limit: Option<f64>,
     /// Use of the host; `None` with fewer than two samples.
     pub usage: Option<Usage>,
     /// The host's wall clock beside ours.
@@ -213,6 +215,7 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
         Followed {
             logs: logs.collect(),
             cores: begun.cores,
+            core_limit: begun.limit_millicores.map(|cores| f64::from(cores) / 1e3),
             usage: Usage::of(&self.samples),
             clock,
             lost,

@@ -7,8 +7,11 @@
 //! packing; [`usage::Usage`] adds up samples.
 
 pub mod collector;
+mod container;
 pub mod follow;
+pub mod layers;
 pub mod message;
 pub mod notes;
+pub mod sockets;
 pub mod usage;
 pub mod window;

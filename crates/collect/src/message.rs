@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use remote::frame::KIND_MIN;
 
+use crate::sockets::Link;
+
 /// Near to far: [`Begin`].
 pub const BEGIN: u8 = KIND_MIN;
 /// Near to far: the stretch is over. Nothing in it.
@@ -32,6 +34,8 @@ pub struct Begun {
     pub errors: Vec<Option<String>>,
     /// Cores of the host.
     pub cores: u32,
+    /// The limit of a container's CPU time, thousandths of a core.
+    pub limit_millicores: Option<u32>,
 }
 
 /// Counters of a host at an instant.
@@ -39,7 +43,7 @@ pub struct Begun {
 pub struct Sample {
     /// When, nanoseconds on the host's monotonic clock.
     pub at_ns: u64,
-    /// CPU time of all cores, nanoseconds.
+    /// CPU time of all cores, nanoseconds; in a container, of all processes.
     pub cpu_busy_ns: u64,
     /// CPU time given to others by the hypervisor, nanoseconds.
     pub cpu_steal_ns: u64,
@@ -55,6 +59,8 @@ pub struct Sample {
     pub disk_written: u64,
     /// Connections opened by programs of the host, since boot.
     pub opened: Option<u64>,
+    /// Connections to other addresses, as now established.
+    pub links: Vec<Link>,
     /// New processes, and processes with CPU time since the sample before.
     pub processes: Vec<Process>,
 }
@@ -72,6 +78,8 @@ pub struct Process {
     pub cpu_ns: u64,
     /// Resident memory, bytes.
     pub rss: u64,
+    /// Open file descriptors and the limit; `None` without the right to read both.
+    pub descriptors: Option<(u64, u64)>,
 }
 
 /// All was sent.

@@ -1,8 +1,10 @@
 //! What is likely to hurt about a set of hosts, by what was collected. Pure; what is not sure is
 //! left out.
 
+use logs::access::Behind;
 use remote::clock::Offset;
 
+use crate::layers::{self, Statements};
 use crate::usage::Usage;
 
 /// Share of a host's cores in use from which the host is full.
@@ -17,22 +19,41 @@ const REQUESTS_MIN: u64 = 100;
 const OPENED_EACH: f64 = 0.5;
 /// Offset of a clock, nanoseconds, above which logs of several hosts are hard to put side by side.
 const CLOCK_OFF_NS: i64 = 100_000_000;
+/// Least requests of each of two app hosts for a comparison of medians.
+const SLOWER_REQUESTS_MIN: u64 = 50;
+/// Ratio and difference (seconds) between medians of the slowest and the fastest host,
+/// when it is slow. Requests are dealt out alike, so the medians of equal hosts are near.
+const SLOWER_FACTOR: f64 = 2.0;
+const SLOWER_S: f64 = 0.010;
+/// Round trip, seconds, above which two hosts are not in one place. Within a data centre it is
+/// below one millisecond.
+const FAR_S: f64 = 0.005;
+/// Share of static files among requests passed on, from which the app is kept busy by files.
+const FILES_SHARE: f64 = 0.1;
+/// Share of open file descriptors in the limit of a process, from which the limit is near.
+const DESCRIPTORS_SHARE: f64 = 0.8;
 
-/// A sampled host, with all facts needed for notes.
+/// A sampled host, with all facts needed for notes and for the balance.
 #[derive(Clone, Debug)]
 pub struct Subject<'a> {
     /// Name of the host.
     pub name: &'a str,
     /// Roles of the host: `proxy`, `app`, `database`.
     pub roles: &'a [String],
-    /// Number of cores.
-    pub cores: u32,
+    /// Number of cores, or the limit of a container.
+    pub cores: f64,
     /// What was used.
     pub usage: &'a Usage,
     /// Offset of the host's wall clock from ours.
     pub clock: Option<Offset>,
-    /// Requests passed on by the host's web server.
-    pub passed_on: u64,
+    /// Requests of the host's access logs.
+    pub requests: u64,
+    /// Time of the requests, seconds; 0 of logs without times.
+    pub took_s: f64,
+    /// Servers to which the host's web server passed requests on, each with sorted times.
+    pub behind: &'a [Behind],
+    /// Work of the host's database, where a slow log was read.
+    pub statements: Option<Statements>,
 }
 
 /// A condition likely to hurt.
@@ -45,7 +66,7 @@ pub enum Note {
         /// Cores in use.
         used: f64,
         /// Number of cores.
-        cores: u32,
+        cores: f64,
     },
     /// Of hosts with a role one does far more than another.
     Uneven {
@@ -76,6 +97,53 @@ pub enum Note {
         /// By how much and how sure.
         offset: Offset,
     },
+    /// Of the hosts to which requests are dealt out, one takes far longer than another.
+    Slower {
+        /// The slow host, or an address of no known host.
+        host: String,
+        /// Median of the host, seconds.
+        median_s: f64,
+        /// The fastest host, or an address of no known host.
+        other: String,
+        /// Median of the host, seconds.
+        other_median_s: f64,
+    },
+    /// Two connected hosts are far apart.
+    Far {
+        /// One host.
+        host: String,
+        /// The other.
+        other: String,
+        /// The shortest round trip, seconds.
+        round_trip_s: f64,
+    },
+    /// Static files are served by the app.
+    Files {
+        /// The proxy's host.
+        host: String,
+        /// Requests for static files passed on.
+        files: u64,
+        /// All requests passed on.
+        requests: u64,
+    },
+    /// All app hosts are full while the database's host has most of the CPU free.
+    DatabaseIdle {
+        /// The database's host.
+        host: String,
+        /// Share of cores in use, 0 to 1.
+        share: f64,
+    },
+    /// A process is near the limit of open files and connections.
+    Descriptors {
+        /// Which host.
+        host: String,
+        /// Name of the process.
+        process: String,
+        /// Open descriptors.
+        open: u64,
+        /// The limit.
+        limit: u64,
+    },
 }
 
 /// Returns what is likely to hurt, in the order of the hosts.
@@ -85,6 +153,9 @@ pub fn of(hosts: &[Subject]) -> Vec<Note> {
     roles.sort();
     roles.dedup();
     notes.extend(roles.into_iter().filter_map(|role| uneven(role, hosts)));
+    notes.extend(hosts.iter().flat_map(|host| slower(host, hosts)));
+    notes.extend(far(hosts));
+    notes.extend(database_idle(hosts));
     notes
 }
 
@@ -98,15 +169,36 @@ fn of_one(host: &Subject) -> Vec<Note> {
             cores: host.cores,
         });
     }
+    let requests: u64 = host.behind.iter().map(Behind::requests).sum();
     if let Some(opened) = host.usage.opened
-        && host.passed_on >= REQUESTS_MIN
-        && opened as f64 >= OPENED_EACH * host.passed_on as f64
+        && requests >= REQUESTS_MIN
+        && opened as f64 >= OPENED_EACH * requests as f64
     {
         notes.push(Note::NotKept {
             host: name(),
             opened,
-            requests: host.passed_on,
+            requests,
         });
+    }
+    let files: u64 = host.behind.iter().map(|one| one.files).sum();
+    if files >= REQUESTS_MIN && files as f64 >= FILES_SHARE * requests as f64 {
+        notes.push(Note::Files {
+            host: name(),
+            files,
+            requests,
+        });
+    }
+    for process in &host.usage.processes {
+        if let Some((open, limit)) = process.descriptors
+            && open as f64 >= DESCRIPTORS_SHARE * limit as f64
+        {
+            notes.push(Note::Descriptors {
+                host: name(),
+                process: process.name.clone(),
+                open,
+                limit,
+            });
+        }
     }
     if let Some(offset) = host.clock
         && offset.nanos.saturating_abs() > CLOCK_OFF_NS.saturating_add_unsigned(offset.bound_ns)
@@ -137,109 +229,72 @@ fn uneven(role: &str, hosts: &[Subject]) -> Option<Note> {
     })
 }
 
+/// Compares the medians of the servers behind a proxy: by the app's own account where the log has
+/// one, else by the proxy's wait.
+fn slower(proxy: &Subject, hosts: &[Subject]) -> Option<Note> {
+    let has_own = |one: &Behind| one.own.count() >= SLOWER_REQUESTS_MIN;
+    let by_own = proxy.behind.iter().all(has_own);
+    let medians = proxy.behind.iter().filter_map(|one| {
+        let times = match by_own {
+            true => &one.own,
+            false => &one.waited,
+        };
+        let is_enough = times.count() >= SLOWER_REQUESTS_MIN && !one.address.is_empty();
+        let host = layers::host_at(hosts, &one.address).unwrap_or(&one.address);
+        is_enough.then_some((host, times.percentile(50)?))
+    });
+    let medians: Vec<(&str, f64)> = medians.collect();
+    let (host, median_s) = *medians.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (other, other_median_s) = *medians.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let is_slower =
+        median_s >= SLOWER_FACTOR * other_median_s && median_s - other_median_s >= SLOWER_S;
+    is_slower.then(|| Note::Slower {
+        host: host.to_owned(),
+        median_s,
+        other: other.to_owned(),
+        other_median_s,
+    })
+}
+
+/// Returns each pair of distant hosts, once.
+fn far(hosts: &[Subject]) -> Vec<Note> {
+    let pairs = hosts.iter().enumerate().flat_map(|(index, one)| {
+        let others = hosts[index + 1..].iter();
+        others.map(move |other| (one.name, other.name))
+    });
+    let far = pairs.filter_map(|(one, other)| {
+        let round_trip_s = layers::round_trip(hosts, one, other)?;
+        (round_trip_s >= FAR_S).then(|| Note::Far {
+            host: one.to_owned(),
+            other: other.to_owned(),
+            round_trip_s,
+        })
+    });
+    far.collect()
+}
+
+fn database_idle(hosts: &[Subject]) -> Option<Note> {
+    let with = |role: &'static str| {
+        hosts
+            .iter()
+            .filter(move |host| host.roles.iter().any(|own| own == role))
+    };
+    let database = with("database").find(|host| !host.roles.iter().any(|own| own == "app"))?;
+    let are_full = with("app").all(|host| share(host) >= SATURATED_SHARE);
+    let has_apps = with("app").next().is_some();
+    (has_apps && are_full && share(database) < BUSY_SHARE).then(|| Note::DatabaseIdle {
+        host: database.name.to_owned(),
+        share: share(database),
+    })
+}
+
 fn share(host: &Subject) -> f64 {
-    host.usage.cpu_cores / f64::from(host.cores.max(1))
+    match host.cores > 0.0 {
+        true => host.usage.cpu_cores / host.cores,
+        false => 0.0,
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn usage(cpu_cores: f64, opened: u64) -> Usage {
-        Usage {
-            cpu_cores,
-            opened: Some(opened),
-            ..Usage::default()
-        }
-    }
-
-    fn check(hosts: &[(&str, &str, f64, u64, u64)], expected: &[Note]) {
-        let usages: Vec<Usage> = hosts.iter().map(|host| usage(host.2, host.3)).collect();
-        let roles: Vec<Vec<String>> = hosts.iter().map(|host| vec![host.1.to_owned()]).collect();
-        let subjects = hosts
-            .iter()
-            .zip(&usages)
-            .zip(&roles)
-            .map(|((host, usage), roles)| Subject {
-                name: host.0,
-                roles,
-                cores: 2,
-                usage,
-                clock: None,
-                passed_on: host.4,
-            });
-        assert_eq!(of(&subjects.collect::<Vec<_>>()), expected);
-    }
-
-    #[test]
-    fn a_full_host_an_uneven_pair_and_connections_that_are_not_kept_are_seen_and_calm_ones_are_not()
-    {
-        check(
-            &[
-                ("web", "proxy", 0.4, 60, 1000),
-                ("db", "database", 1.5, 0, 0),
-            ],
-            &[],
-        );
-        let full = Note::Saturated {
-            host: "db".to_owned(),
-            used: 1.9,
-            cores: 2,
-        };
-        check(
-            &[
-                ("web", "proxy", 0.4, 60, 1000),
-                ("db", "database", 1.9, 0, 0),
-            ],
-            &[full],
-        );
-        let not_kept = Note::NotKept {
-            host: "web".to_owned(),
-            opened: 990,
-            requests: 1000,
-        };
-        check(&[("web", "proxy", 0.4, 990, 1000)], &[not_kept]);
-        check(&[("web", "proxy", 0.4, 99, 99)], &[]);
-        let uneven = Note::Uneven {
-            role: "app".to_owned(),
-            busy: "app2".to_owned(),
-            busy_share: 0.75,
-            idle: "app1".to_owned(),
-            idle_share: 0.25,
-        };
-        check(
-            &[("app1", "app", 0.5, 0, 0), ("app2", "app", 1.5, 0, 0)],
-            &[uneven],
-        );
-        check(
-            &[("app1", "app", 1.2, 0, 0), ("app2", "app", 1.5, 0, 0)],
-            &[],
-        );
-    }
-
-    #[test]
-    fn a_clock_is_off_only_beyond_its_bound() {
-        let usage = Usage::default();
-        let off = |nanos, bound_ns| {
-            let offset = Offset {
-                nanos,
-                bound_ns,
-                is_steady: true,
-            };
-            let host = Subject {
-                name: "db",
-                roles: &[],
-                cores: 1,
-                usage: &usage,
-                clock: Some(offset),
-                passed_on: 0,
-            };
-            of(&[host]).len()
-        };
-        assert_eq!(
-            (off(-300_000_000, 1_000_000), off(300_000_000, 250_000_000)),
-            (1, 0)
-        );
-        assert_eq!(off(20_000_000, 1_000), 0);
-    }
-}
+#[path = "notes_tests.rs"]
+mod tests;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::message::Sample;
+use crate::sockets::Link;
 
 /// Use of a host's resources between the first sample and the last.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +28,8 @@ pub struct Usage {
     pub disk_written: u64,
     /// Connections opened by programs of the host; `None` where the kernel has no such counter.
     pub opened: Option<u64>,
+    /// Connections to other addresses, with the shortest round trips.
+    pub links: Vec<Link>,
     /// Processes by name, by CPU time, the largest first.
     pub processes: Vec<Processes>,
 }
@@ -42,6 +45,8 @@ pub struct Processes {
     pub cpu_cores: f64,
     /// Sum of the processes' greatest resident memory, bytes; shared pages count in each.
     pub rss_max: u64,
+    /// Open file descriptors and the limit, of the process nearest to a limit.
+    pub descriptors: Option<(u64, u64)>,
 }
 
 /// One process.
@@ -50,6 +55,7 @@ struct Ran {
     cpu_before_ns: u64,
     cpu_ns: u64,
     rss_max: u64,
+    descriptors: Option<(u64, u64)>,
 }
 
 impl Usage {
@@ -82,6 +88,7 @@ impl Usage {
                 .opened
                 .zip(last.opened)
                 .map(|(first, last)| last.saturating_sub(first)),
+            links: links(samples),
             processes: processes(samples, seconds),
         })
     }
@@ -90,6 +97,32 @@ impl Usage {
 fn seconds(first: &Sample, last: &Sample) -> Option<f64> {
     let ns = last.at_ns.checked_sub(first.at_ns).filter(|ns| *ns > 0)?;
     Some(ns as f64 / 1e9)
+}
+
+/// Returns the links of all samples, each once.
+fn links(samples: &[Sample]) -> Vec<Link> {
+    let mut shortest = BTreeMap::new();
+    for link in samples.iter().flat_map(|sample| &sample.links) {
+        let known = shortest
+            .entry((link.local, link.peer))
+            .or_insert(link.rtt_min_us);
+        *known = link.rtt_min_us.min(*known);
+    }
+    let all = shortest.into_iter();
+    all.map(|((local, peer), rtt_min_us)| Link {
+        local,
+        peer,
+        rtt_min_us,
+    })
+    .collect()
+}
+
+/// Returns the number of open descriptors nearer to a limit.
+fn fuller(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)> {
+    let share = |(open, limit): &(u64, u64)| *open as f64 / (*limit).max(1) as f64;
+    one.into_iter()
+        .chain(other)
+        .max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
 /// Returns the processes by name; a process missing in the first sample began later, so all CPU
@@ -110,6 +143,7 @@ fn processes(samples: &[Sample], seconds: f64) -> Vec<Processes> {
             *name = &one.name;
             ran.cpu_ns = one.cpu_ns.saturating_sub(ran.cpu_before_ns);
             ran.rss_max = ran.rss_max.max(one.rss);
+            ran.descriptors = fuller(ran.descriptors, one.descriptors);
         }
     }
     let mut by_name: BTreeMap<&str, Processes> = BTreeMap::new();
@@ -118,6 +152,7 @@ fn processes(samples: &[Sample], seconds: f64) -> Vec<Processes> {
         all.count += 1;
         all.cpu_cores += ran.cpu_ns as f64 / 1e9 / seconds;
         all.rss_max += ran.rss_max;
+        all.descriptors = fuller(all.descriptors, ran.descriptors);
     }
     let mut all: Vec<Processes> = by_name
         .into_iter()
@@ -153,6 +188,7 @@ mod tests {
                     name: (*name).to_owned(),
                     cpu_ns: cpu_ms * 1_000_000,
                     rss: 100,
+                    descriptors: Some((u64::from(*pid), 10)),
                 })
                 .collect(),
             ..Sample::default()
@@ -180,6 +216,7 @@ mod tests {
             count: 2,
             cpu_cores: 0.9,
             rss_max: 200,
+            descriptors: Some((3, 10)),
         };
         assert_eq!(usage.processes, [ruby]);
         assert_eq!(Usage::of(&samples[..1]), None);

@@ -57,6 +57,8 @@ pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failur
     let start = match (args.attach, command(args, &config)) {
         (true, _) => None,
         (false, Some(command)) => Some(spec(command, &endpoint, &config, directory)),
+        // An app on hosts runs already.
+        (false, None) if !config.hosts.is_empty() => None,
         (false, None) => return Err(no_command(path.is_some())),
     };
     let before = config
@@ -375,6 +377,13 @@ mod tests {
         assert_eq!(failure.exit, crate::exit::Exit::Usage);
         assert!(failure.message.contains("hakaru run -- puma"));
         assert!(failure.message.contains("--attach"));
+    }
+
+    #[test]
+    fn an_app_on_hosts_runs_already() {
+        let toml = "[[host]]\nname = 'app1'";
+        let settings = resolve(RunArgs::default(), toml).expect("settings");
+        assert!(settings.start.is_none() && !settings.agent);
     }
 
     #[test]

@@ -2,12 +2,15 @@
 
 pub mod json;
 pub mod page;
+mod sentences;
 
 use std::time::Duration;
 
 use collect::follow::Followed;
+use collect::layers::{self, Balance, Client, Statements};
 use collect::notes::{self, Note, Subject};
 use logs::Digest;
+use logs::access::Behind;
 
 /// A host with all collected facts, after the end.
 pub struct Collected {
@@ -27,25 +30,58 @@ pub struct View {
     /// Slow logs of all hosts as one digest.
     pub(crate) slow: Option<Digest>,
     pub(crate) notes: Vec<Note>,
+    /// Where the time of a request is; `None` without an access log with times.
+    pub(crate) balance: Option<Balance>,
     pub(crate) elapsed: Duration,
 }
 
+/// Facts of a host, by the logs.
+#[derive(Default)]
+struct Served {
+    requests: u64,
+    took_s: f64,
+    behind: Vec<Behind>,
+    statements: Option<Statements>,
+}
+
+impl Served {
+    /// Adds a log. Of several access logs of a host the one whose server passes most requests on
+    /// counts: the others are of servers behind it.
+    fn add(&mut self, digest: &Digest) {
+        match digest {
+            Digest::Access(access) => {
+                let passed_on: u64 = self.behind.iter().map(Behind::requests).sum();
+                let (requests, took_s) = access.total();
+                if (access.passed_on(), requests) > (passed_on, self.requests) {
+                    (self.requests, self.took_s) = (requests, took_s);
+                    self.behind = access.behind();
+                }
+            }
+            Digest::Slow(slow) => {
+                let all = self.statements.get_or_insert_default();
+                for statement in slow.statements() {
+                    all.count += statement.times.count();
+                    all.total_s += statement.times.sum();
+                }
+            }
+        }
+    }
+}
+
 impl View {
-    /// Adds up what all hosts saw.
-    pub fn of(mut hosts: Vec<Collected>, elapsed: Duration) -> View {
-        let (mut access, mut slow, mut passed_on) = (None, None, Vec::new());
+    /// Adds up the facts of all hosts; `client` is the load's own view, of a load by `hakaru run`.
+    pub fn of(mut hosts: Vec<Collected>, elapsed: Duration, client: Option<Client>) -> View {
+        let (mut access, mut slow, mut served) = (None, None, Vec::new());
         for one in &mut hosts {
-            let mut count = 0;
+            let mut all_served = Served::default();
             let logs = one
                 .followed
                 .iter_mut()
                 .flat_map(|followed| &mut followed.logs);
             for digest in logs.filter_map(|log| log.digest.take()) {
+                all_served.add(&digest);
                 let all = match &digest {
-                    Digest::Access(found) => {
-                        count += found.passed_on();
-                        &mut access
-                    }
+                    Digest::Access(_) => &mut access,
                     Digest::Slow(_) => &mut slow,
                 };
                 *all = match all.take() {
@@ -53,21 +89,28 @@ impl View {
                     Some(known) => Digest::merge(known, digest),
                 };
             }
-            passed_on.push(count);
+            served.push(all_served);
         }
-        let subjects = hosts.iter().zip(passed_on).filter_map(|(one, passed_on)| {
+        let subjects = hosts.iter().zip(&served).filter_map(|(one, served)| {
             let followed = one.followed.as_ref().ok()?;
             Some(Subject {
                 name: &one.name,
                 roles: &one.roles,
-                cores: followed.cores,
+                cores: followed
+                    .core_limit
+                    .unwrap_or_else(|| f64::from(followed.cores.max(1))),
                 usage: followed.usage.as_ref()?,
                 clock: followed.clock,
-                passed_on,
+                requests: served.requests,
+                took_s: served.took_s,
+                behind: &served.behind,
+                statements: served.statements,
             })
         });
+        let subjects: Vec<Subject> = subjects.collect();
         View {
-            notes: notes::of(&subjects.collect::<Vec<_>>()),
+            notes: notes::of(&subjects),
+            balance: layers::balance(&subjects, client),
             hosts,
             access,
             slow,

@@ -1,5 +1,6 @@
 //! Access logs: one request a line.
 
+mod behind;
 mod entry;
 mod format;
 mod json;
@@ -12,6 +13,7 @@ use fnv::FnvBuildHasher;
 use regex::bytes::Regex;
 
 use crate::{Sizes, Times, Unread};
+pub use behind::Behind;
 use entry::Entry;
 pub use format::Format;
 
@@ -41,6 +43,7 @@ pub struct Access {
     /// Index of each group by name.
     names: HashMap<String, usize, FnvBuildHasher>,
     key: Vec<u8>,
+    behind: Vec<Behind>,
     /// Lines not read.
     pub unread: Unread,
 }
@@ -72,6 +75,7 @@ impl Access {
             known: HashMap::default(),
             names: HashMap::default(),
             key: Vec::new(),
+            behind: Vec::new(),
             unread: Unread::default(),
         }
     }
@@ -98,6 +102,7 @@ impl Access {
         if let Some(bytes) = entry.bytes {
             row.sizes.add(bytes);
         }
+        behind::add(&mut self.behind, &self.entry);
     }
 
     /// The group of the entry in hand.
@@ -163,6 +168,22 @@ impl Access {
         self.groups.iter().map(|row| row.upstream.count()).sum()
     }
 
+    /// Returns the servers to which requests were passed on, each once, by address.
+    pub fn behind(&self) -> Vec<Behind> {
+        let mut behind = self.behind.clone();
+        behind.iter_mut().for_each(Behind::sort);
+        behind.sort_by(|a, b| a.address.cmp(&b.address));
+        behind
+    }
+
+    /// Returns the number of requests, and the sum of the durations, seconds.
+    pub fn total(&self) -> (u64, f64) {
+        let rows = self.groups.iter();
+        rows.fold((0, 0.0), |(requests, seconds), row| {
+            (requests + row.requests, seconds + row.times.sum())
+        })
+    }
+
     /// Adds the counts of another log read with the same settings.
     pub fn merge(&mut self, other: Access) {
         for row in other.groups {
@@ -174,6 +195,7 @@ impl Access {
                 }
             }
         }
+        behind::merge(&mut self.behind, other.behind);
         self.unread.merge(other.unread);
     }
 }

@@ -11,9 +11,14 @@ use crate::facts::{self, Percentiles};
 use crate::{View, curve, sure, v1, verdict};
 use figures::text::one_line;
 
-/// Returns the JSON of a run, indented, with a line feed at the end.
-pub fn run(view: &View<'_>) -> String {
-    let mut text = serde_json::to_string_pretty(&document(view, Language::English))
+/// Returns the JSON of a run, indented, with a line feed at the end; `hosts` is what `hakaru
+/// collect` says of the same time, where the run has hosts.
+pub fn run(view: &View<'_>, hosts: Option<serde_json::Value>) -> String {
+    let document = v1::Run {
+        hosts,
+        ..document(view, Language::English)
+    };
+    let mut text = serde_json::to_string_pretty(&document)
         .expect("maps have text keys and nothing else can fail");
     text.push('\n');
     text
@@ -79,6 +84,7 @@ fn document(view: &View<'_>, language: Language) -> v1::Run {
             })
             .collect(),
         troubles: troubles(view),
+        hosts: None,
     }
 }
 
@@ -351,7 +357,7 @@ mod tests {
     use crate::samples::Sample;
 
     fn value_of(sample: &Sample) -> Value {
-        serde_json::from_str(&run(&sample.view())).unwrap()
+        serde_json::from_str(&run(&sample.view(), None)).unwrap()
     }
 
     fn check_keys(value: &Value, keys: &str) {

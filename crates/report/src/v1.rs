@@ -82,6 +82,9 @@ pub struct Run {
     pub how_sure: Vec<Said>,
     /// Errors of the measurement.
     pub troubles: Vec<Trouble>,
+    /// Document of `hakaru collect` of the hosts during the load; absent without hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<serde_json::Value>,
 }
 
 /// The page's first sentences.

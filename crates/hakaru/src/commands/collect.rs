@@ -1,5 +1,7 @@
 //! `hakaru collect`: what several hosts saw of the same stretch of time, whoever sent the load.
 
+pub(super) mod during;
+
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver};
@@ -37,7 +39,11 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
     let stop = context::stop_flag()?;
     let sessions = hosts::open(&hosts, &loaded.folder, &["collector"])?;
     let begun = Instant::now();
-    let followed = follow_all(args, &hosts, &formats, &grouping, sessions, &stop)?;
+    let (waited, followed) =
+        follow_all(&hosts, &formats, &grouping, sessions, |count, happened| {
+            wait(args, count, happened, &stop)
+        });
+    waited?;
     let all: Vec<Collected> = (hosts.into_iter().zip(followed))
         .map(|(host, followed)| Collected {
             name: host.name,
@@ -52,9 +58,9 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
     if all.iter().all(|one| one.followed.is_err()) {
         return Err(Failure::new(Exit::Failed, "no host could be followed"));
     }
-    let view = View::of(all, begun.elapsed());
+    let view = View::of(all, begun.elapsed(), None);
     match args.json {
-        true => output::data(&json::of(&view)),
+        true => output::data(&format!("{:#}\n", json::of(&view))),
         false => output::page(&page::of(&view, args.limit)),
     }
     Ok(match is_whole {
@@ -79,15 +85,15 @@ fn format(host: &Host) -> Result<Option<Format>, Failure> {
     super::logs::format(host.log_format.as_deref(), &key)
 }
 
-/// Follows each host on a separate thread, from a common start to a common end.
-fn follow_all(
-    args: &CollectArgs,
+/// Follows each host on a separate thread, from a common start until `wait` returns; `wait` has the
+/// number of hosts, and the moments of all.
+fn follow_all<T>(
     hosts: &[Host],
     formats: &[Option<Format>],
     grouping: &Grouping,
     sessions: Vec<Result<Session, String>>,
-    stop: &AtomicBool,
-) -> Result<Vec<Result<Followed, String>>, Failure> {
+    wait: impl FnOnce(usize, &Receiver<Moment>) -> T,
+) -> (T, Vec<Result<Followed, String>>) {
     thread::scope(|scope| {
         let (moments, happened) = mpsc::channel();
         let mut threads = Vec::new();
@@ -104,7 +110,7 @@ fn follow_all(
         }
         drop(moments);
         let count = threads.iter().filter(|thread| thread.is_ok()).count();
-        let waited = wait(args, count, &happened, stop);
+        let waited = wait(count, &happened);
         for session in sessions.iter().flatten() {
             // A host that is lost is named by its own thread.
             let _ = session.send(message::END, &[], PATIENCE);
@@ -113,8 +119,7 @@ fn follow_all(
             Ok(followed) => followed.map_err(|error| error.to_string()),
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        let followed = followed.collect();
-        waited.map(|()| followed)
+        (waited, followed.collect())
     })
 }
 

@@ -29,6 +29,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let outputs = Outputs {
         print: form,
         html: args.html.as_deref(),
+        hosts: None,
     };
     show(&stored.recording, Some(stored.entry.number), outputs)?;
     Ok(Exit::Ok)
@@ -59,6 +60,17 @@ pub(crate) struct Outputs<'a> {
     pub(crate) print: Option<Form>,
     /// Into a file as HTML.
     pub(crate) html: Option<&'a Path>,
+    /// What the hosts of the run say, behind the page or within the JSON.
+    pub(crate) hosts: Option<&'a HostsPart>,
+}
+
+/// What several hosts saw of a run.
+#[derive(Debug)]
+pub(crate) struct HostsPart {
+    /// For the page.
+    pub(crate) page: String,
+    /// For the JSON.
+    pub(crate) json: serde_json::Value,
 }
 
 /// Explains a run and writes the result to the requested places. The page is printed even when the
@@ -89,7 +101,10 @@ pub(crate) fn show(
         .print
         .filter(|_| !outputs.html.is_some_and(is_stdout));
     match print {
-        Some(Form::Json) => output::data(&report::json::run(&view)),
+        Some(Form::Json) => {
+            let hosts = outputs.hosts.map(|hosts| hosts.json.clone());
+            output::data(&report::json::run(&view, hosts));
+        }
         Some(form @ (Form::Page | Form::Full)) => {
             let style = report::terminal::Style {
                 columns: look::page_columns(),
@@ -100,6 +115,9 @@ pub(crate) fn show(
                 rows: look::page_rows(),
             };
             output::data(&report::terminal::run(&view, style));
+            if let Some(hosts) = outputs.hosts {
+                output::page(&format!("\n{}", hosts.page));
+            }
         }
         None => {}
     }

@@ -11,6 +11,7 @@ use experiment::{Context, Settings};
 use recording::Recording;
 
 use crate::cli::RunArgs;
+use crate::commands::collect;
 use crate::commands::report::{self, Form, Outputs};
 use crate::consent;
 use crate::context;
@@ -25,11 +26,15 @@ use store::revision;
 /// Runs the app under load, prints the page, and returns the exit code.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let folder = context::current_folder()?;
-    let mut settings = settings::resolve(args, config::load(args.config.as_deref(), &folder)?)?;
+    let loaded = config::load(args.config.as_deref(), &folder)?;
+    let observed = collect::during::hosts_of(&loaded)?;
+    let mut settings = settings::resolve(args, loaded)?;
     settings.profile = settings.agent && !args.no_profile;
     html::check_html(args.page.html.as_deref(), args.page.json)?;
     let context = observer::of_run()?;
-    let (recording, number) = record(&settings, &context)?;
+    let ((recording, number), hosts) =
+        observed.during(&context, |context| record(&settings, context))?;
+    let hosts = hosts.part(&recording);
     let exit = runs::exit_of(&recording, number);
     let form = match args.page.json {
         true => Form::Json,
@@ -38,6 +43,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let outputs = Outputs {
         print: Some(form),
         html: args.page.html.as_deref(),
+        hosts: hosts.as_ref(),
     };
     report::show(&recording, number, outputs)?;
     // Also a Ctrl-C that came too late to cut anything off: who repeats runs in a loop wants it to

@@ -1,7 +1,9 @@
 //! The collected facts as JSON; docs/json.md names each key.
 
 use collect::follow::Log;
+use collect::layers::{Balance, Place};
 use collect::notes::Note;
+use collect::sockets::Link;
 use collect::usage::{Processes, Usage};
 use logs::Digest;
 use remote::clock::Offset;
@@ -15,7 +17,7 @@ const FORMAT: &str = "hakaru-collect";
 const VERSION: u32 = 1;
 
 /// Returns the document.
-pub fn of(view: &View) -> String {
+pub fn of(view: &View) -> Value {
     let routes: Vec<Value> = match &view.access {
         Some(Digest::Access(access)) => access.rows().iter().map(log_json::route).collect(),
         _ => Vec::new(),
@@ -27,13 +29,13 @@ pub fn of(view: &View) -> String {
     let unread: Vec<Value> = (view.access.iter().chain(&view.slow))
         .map(|digest| log_json::lines(digest.unread()))
         .collect();
-    let document = json!({
+    json!({
         "format": FORMAT, "version": VERSION, "seconds": view.seconds(),
         "notes": view.notes.iter().map(note).collect::<Vec<_>>(),
         "hosts": view.hosts.iter().map(host).collect::<Vec<_>>(),
+        "balance": view.balance.as_ref().map(balance),
         "routes": routes, "statements": statements, "unread": unread,
-    });
-    format!("{document:#}\n")
+    })
 }
 
 fn host(one: &Collected) -> Value {
@@ -42,6 +44,7 @@ fn host(one: &Collected) -> Value {
         Err(error) => json!({ "name": name, "roles": roles, "error": error }),
         Ok(followed) => json!({
             "name": name, "roles": roles, "error": followed.lost, "cores": followed.cores,
+            "core_limit": followed.core_limit,
             "usage": followed.usage.as_ref().map(usage), "clock": followed.clock.map(clock),
             "logs": followed.logs.iter().map(log).collect::<Vec<_>>(),
         }),
@@ -54,8 +57,13 @@ fn usage(usage: &Usage) -> Value {
         "steal_cores": usage.steal_cores, "memory_available_min_bytes": usage.memory_available_min,
         "received_bytes": usage.received, "sent_bytes": usage.sent, "disk_read_bytes": usage.disk_read,
         "disk_written_bytes": usage.disk_written, "connections_opened": usage.opened,
+        "links": usage.links.iter().map(link).collect::<Vec<_>>(),
         "processes": usage.processes.iter().map(processes).collect::<Vec<_>>(),
     })
+}
+
+fn link(link: &Link) -> Value {
+    json!({ "local": link.local, "peer": link.peer, "round_trip_min_s": f64::from(link.rtt_min_us) / 1e6 })
 }
 
 fn processes(all: &Processes) -> Value {
@@ -100,5 +108,50 @@ fn note(note: &Note) -> Value {
         Note::ClockOff { host, offset } => {
             json!({ "kind": "clock_off", "host": host, "clock": clock(*offset) })
         }
+        Note::Slower {
+            host,
+            median_s,
+            other,
+            other_median_s,
+        } => json!({
+            "kind": "slower", "host": host, "median_s": median_s, "other": other, "other_median_s": other_median_s,
+        }),
+        Note::Far {
+            host,
+            other,
+            round_trip_s,
+        } => json!({ "kind": "far", "host": host, "other": other, "round_trip_s": round_trip_s }),
+        Note::Files {
+            host,
+            files,
+            requests,
+        } => json!({ "kind": "files", "host": host, "files": files, "requests": requests }),
+        Note::DatabaseIdle { host, share } => {
+            json!({ "kind": "database_idle", "host": host, "cpu_share": share })
+        }
+        Note::Descriptors {
+            host,
+            process,
+            open,
+            limit,
+        } => {
+            json!({ "kind": "descriptors", "host": host, "process": process, "open": open, "limit": limit })
+        }
     }
+}
+
+fn balance(balance: &Balance) -> Value {
+    let layers = balance.layers.iter().map(|layer| {
+        let (kind, host, other) = match &layer.place {
+            Place::Outside(host) => ("outside", host, None),
+            Place::Proxy(host) => ("proxy", host, None),
+            Place::App { host, .. } => ("app", host, None),
+            Place::Between(host, other) => ("between", host, Some(other)),
+            Place::Database(host) => ("database", host, None),
+        };
+        json!({ "kind": kind, "host": host, "other": other, "mean_s": layer.mean_s })
+    });
+    json!({
+        "requests": balance.requests, "mean_s": balance.mean_s, "layers": layers.collect::<Vec<_>>(),
+    })
 }

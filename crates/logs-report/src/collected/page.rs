@@ -1,15 +1,15 @@
 //! The page of `hakaru collect` on the terminal.
 
 use collect::follow::{Followed, Log};
-use collect::notes::Note;
+use collect::layers::Balance;
 use collect::usage::Usage;
 use console::columns::Columns;
+use console::language;
 use figures::{counted, numbers};
 use logs::Digest;
-use remote::clock::Offset;
 use words::{Text, text};
 
-use super::{Collected, View};
+use super::{Collected, View, sentences};
 use crate::page as log_page;
 
 /// Lines of a paragraph.
@@ -32,10 +32,13 @@ pub fn of(view: &View, limit: usize) -> String {
     );
     page.columns.add_gap();
     for note in &view.notes {
-        page.add(2, &said(note));
+        page.add(2, &sentences::note(note));
     }
     if !view.notes.is_empty() {
         page.columns.add_gap();
+    }
+    if let Some(balance) = &view.balance {
+        page.add_balance(balance);
     }
     page.columns.add_titles(&[
         text!("CPU"),
@@ -92,13 +95,35 @@ impl Page {
             Err(error) => return self.add_paragraph(6, error),
         };
         if let Some(usage) = &followed.usage {
-            self.add_usage(usage, followed.cores);
+            self.add_usage(usage, followed);
         }
         self.add_rest(followed);
     }
 
-    fn add_usage(&mut self, usage: &Usage, cores: u32) {
-        let share = |used: f64| numbers::share(used / f64::from(cores.max(1)));
+    /// Adds the parts of the mean request, each with a share.
+    fn add_balance(&mut self, balance: &Balance) {
+        self.add(0, &sentences::balance(balance));
+        for layer in &balance.layers {
+            let share = match balance.mean_s > 0.0 {
+                true => layer.mean_s / balance.mean_s,
+                false => 0.0,
+            };
+            let figures = format!(
+                "{:>9} {:>5}",
+                numbers::duration_ms(layer.mean_s * 1e3),
+                numbers::share(share)
+            );
+            let place = sentences::place(&layer.place).written_in(language::chosen());
+            self.add_paragraph(2, &format!("{figures}  {place}"));
+        }
+        self.columns.add_gap();
+    }
+
+    fn add_usage(&mut self, usage: &Usage, followed: &Followed) {
+        let all = followed
+            .core_limit
+            .unwrap_or(f64::from(followed.cores.max(1)));
+        let share = |used: f64| numbers::share(used / all);
         self.columns.add_figures(&[
             share(usage.cpu_cores),
             share(usage.cpu_cores_max),
@@ -122,7 +147,7 @@ impl Page {
                 6,
                 &text!(
                     "{cores}; of one core: {processes}",
-                    cores = counted!(u64::from(cores), "core"),
+                    cores = sentences::cores(all),
                     processes = processes.join(", ")
                 ),
             );
@@ -142,7 +167,7 @@ impl Page {
         if let Some(offset) = followed.clock
             && offset.nanos.unsigned_abs() > CLOCK_SHOWN_NS + offset.bound_ns
         {
-            self.add(6, &clock(offset));
+            self.add(6, &sentences::clock(offset));
         }
         for log in &followed.logs {
             let bytes = numbers::bytes(log.bytes);
@@ -178,57 +203,5 @@ impl Page {
 
     fn add_paragraph(&mut self, indent: usize, text: &str) {
         self.columns.add_paragraph(indent, text, LINES_MAX);
-    }
-}
-
-fn clock(offset: Offset) -> Text {
-    let sign = if offset.nanos < 0 { "-" } else { "+" };
-    let ms = numbers::duration_ns(offset.nanos.unsigned_abs() as f64);
-    text!(
-        "its clock is off by {offset}, ± {bound}",
-        offset = format!("{sign}{ms}"),
-        bound = numbers::duration_ns(offset.bound_ns as f64)
-    )
-}
-
-fn said(note: &Note) -> Text {
-    match note {
-        Note::Saturated { host, used, cores } => text!(
-            "{host} has no CPU left: {used} of its {cores} were in use; what ran there is listed below",
-            host = host.as_str(),
-            used = numbers::plain(*used),
-            cores = counted!(u64::from(*cores), "core")
-        ),
-        Note::Uneven {
-            role,
-            busy,
-            busy_share,
-            idle,
-            idle_share,
-        } => text!(
-            "the work of the role {role} is shared badly: {busy} used {busy_share} of its CPU, {idle} {idle_share}",
-            role = role.as_str(),
-            busy = busy.as_str(),
-            busy_share = numbers::share(*busy_share),
-            idle = idle.as_str(),
-            idle_share = numbers::share(*idle_share)
-        ),
-        Note::NotKept {
-            host,
-            opened,
-            requests,
-        } => text!(
-            "{host} opened {opened} for {requests} that its web server passed on: connections are not kept (nginx: keepalive in \
-             upstream, with proxy_http_version 1.1 and an empty Connection header)",
-            host = host.as_str(),
-            opened = counted!(*opened, "connection"),
-            requests = counted!(*requests, "request")
-        ),
-        Note::ClockOff { host, offset } => text!(
-            "the clock of {host} is off by {offset}: times of its logs do not fit those of other hosts; does chrony or \
-             systemd-timesyncd run there?",
-            host = host.as_str(),
-            offset = numbers::duration_ns(offset.nanos.unsigned_abs() as f64)
-        ),
     }
 }

@@ -13,6 +13,10 @@ pub(super) enum Field {
     Time(Unit),
     /// Duration in the app, in seconds: one value for each server asked.
     Upstream,
+    /// Address of the server asked; the last one where several were.
+    UpstreamAddress,
+    /// Duration by the app's own account, in seconds, such as of the header `X-Runtime`.
+    Own,
     /// When the line was written, at the request's end.
     Ended,
     /// When the request came.
@@ -46,6 +50,10 @@ pub(super) struct Entry {
     pub(super) bytes: Option<u64>,
     pub(super) micros: Option<u32>,
     pub(super) upstream_micros: Option<u32>,
+    /// Address of the answering server; empty where the line has none.
+    pub(super) upstream_address: Vec<u8>,
+    /// Time by the app's own account.
+    pub(super) own_micros: Option<u32>,
     /// Time as written in the line; empty where the line has none.
     pub(super) moment: Vec<u8>,
     /// Whether `moment` is the arrival of the request and not the end.
@@ -75,6 +83,8 @@ impl Field {
             b"reqtime_microsec" | b"duration_us" => Field::Time(Unit::Micros),
             b"duration_ms" => Field::Time(Unit::Millis),
             b"apptime" | b"upstream_response_time" | b"upstream_time" => Field::Upstream,
+            b"upstream_addr" | b"upstream" | b"appaddr" => Field::UpstreamAddress,
+            b"upstream_http_x_runtime" | b"x_runtime" | b"runtime" => Field::Own,
             b"time" | b"time_local" | b"time_iso8601" | b"msec" | b"timestamp" | b"@timestamp" => {
                 Field::Ended
             }
@@ -95,6 +105,8 @@ impl Entry {
         self.bytes = None;
         self.micros = None;
         self.upstream_micros = None;
+        self.upstream_address.clear();
+        self.own_micros = None;
         self.moment.clear();
         self.moment_is_begin = false;
         self.client.clear();
@@ -114,6 +126,8 @@ impl Entry {
             Field::Bytes => self.bytes = whole(value),
             Field::Time(unit) => self.micros = micros(value, unit),
             Field::Upstream => self.upstream_micros = upstream(value),
+            Field::UpstreamAddress => replace(&mut self.upstream_address, last_address(value)),
+            Field::Own => self.own_micros = micros(value, Unit::Seconds),
             Field::Ended | Field::Began => {
                 replace(&mut self.moment, value);
                 self.moment_is_begin = field == Field::Began;
@@ -175,6 +189,15 @@ fn micros(value: &[u8], unit: Unit) -> Option<u32> {
     Some(u32::try_from(sum).unwrap_or(u32::MAX))
 }
 
+/// Returns the last of `10.0.0.2:80, 10.0.0.3:80 : unix:/run/app`; nothing for `-`.
+fn last_address(value: &[u8]) -> &[u8] {
+    let blank = value.iter().rposition(|byte| *byte == b' ');
+    match &value[blank.map_or(0, |at| at + 1)..] {
+        b"-" => b"",
+        last => last,
+    }
+}
+
 /// Reads `0.000, 0.201 : 0.003`: nginx asked one server after another.
 fn upstream(value: &[u8]) -> Option<u32> {
     let parts = value
@@ -203,5 +226,8 @@ mod tests {
         assert_eq!(upstream(b"0.000, 0.201 : 0.003"), Some(204_000));
         assert_eq!(upstream(b"-"), None);
         assert_eq!(upstream(b"-, 0.5"), Some(500_000));
+        assert_eq!(last_address(b"10.0.0.2:80, 10.0.0.3:80"), b"10.0.0.3:80");
+        assert_eq!(last_address(b"-"), b"");
+        assert_eq!(last_address(b"unix:/run/app.sock"), b"unix:/run/app.sock");
     }
 }

@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn each_second_is_one_line() {
-        let text = run(&Sample::chat().view());
+        let text = run(&Sample::chat().view(), None);
         let value: Value = serde_json::from_str(&text).unwrap();
         let seconds = value["seconds"].as_array().unwrap();
         assert_eq!(seconds.len(), 20);
@@ -106,7 +106,7 @@ mod tests {
     fn what_is_not_known_is_null() {
         let mut sample = Sample::chat();
         let second = |sample: &Sample| -> Value {
-            let value: Value = serde_json::from_str(&run(&sample.view())).unwrap();
+            let value: Value = serde_json::from_str(&run(&sample.view(), None)).unwrap();
             value["seconds"][0].clone()
         };
         let watched = second(&sample);
