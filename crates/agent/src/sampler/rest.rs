@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::slot::Slot;
 
-/// A thread off its core for a greater part of a tick may be asleep. Of one that ran all the time no
-/// state is read, which costs more than a clock.
+/// A thread off its core for a greater part of a tick may be asleep. Of one that ran all the time
+/// no state is read, which costs more than a clock.
 const PART: u64 = 16;
 
 /// Whether the slot's thread sleeps, with a tick of `passed` nanoseconds behind it.
