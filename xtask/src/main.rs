@@ -15,6 +15,7 @@ mod doctor_roots;
 mod experiment;
 mod foreign;
 mod fresh_debian;
+mod hosts;
 mod hurl_parity;
 mod kubernetes;
 mod macos;
@@ -68,6 +69,8 @@ const USAGE: &str = "usage: cargo xtask TASK
   macos-check    the crates that need no Linux must compile for macOS; nothing is run
   hurl-parity [--seed N] [--only TEXT] [--examples N]
              small flows, generated, in real `hurl` (built into target/) and in `hakaru check`: where they differ
+  hosts [--seconds N] [--rate N] [--program FILE] [--only TEXT]
+             `hakaru run` over a proxy, two app hosts and a database in namespaces, with four planted causes; needs root
   kubernetes [--pods N] [--rate N] [--seconds N] [--nodes N] [--program FILE] [--only TEXT] [-- COMMAND…]
              `hakaru load --kubernetes` against a real control plane on loopback, built from Go modules into target/
   demo [--db mariadb] [--yes] [command and flags of `hakaru`]
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
         "arm64-tests" => arm64::task(rest),
         "macos-check" => macos::task(),
         "hurl-parity" => hurl_parity::task(rest),
+        "hosts" => hosts::task(rest),
         "kubernetes" => kubernetes::task(rest),
         "demo" => demo::task(rest),
         "help" | "--help" | "-h" => {

@@ -6,18 +6,20 @@
 //! the server and removes the folder. It runs in its own process group, so Ctrl-C in our terminal
 //! does not reach the server before the tests have ended.
 
+mod files;
 mod place;
 
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::run::{Outcome, capture, free_port};
 use crate::setup::roots;
+pub(crate) use files::MariadbFiles;
 use place::{Home, Place};
 
 /// Starting includes making an empty database, which takes seconds on a slow disk.
@@ -114,10 +116,10 @@ pub(crate) fn has_mariadb() -> bool {
     Place::Machine.has_mariadb() || roots::BOOKWORM_MARIADB.is_there()
 }
 
-fn start_mariadb(place: &Place, options: &[&str]) -> Outcome<Server> {
+/// Makes the data of an empty MariaDB; returns the folder and the server's program.
+fn make_mariadb(place: &Place) -> Outcome<(Home, PathBuf)> {
     let daemon = place.find("mariadbd", "mariadb-server-core")?;
     let install = place.find("mariadb-install-db", "mariadb-server-core")?;
-    let client = place.find("mariadb", "mariadb-client-core")?;
     let home = place.make_home("mariadb", "mysql")?;
     let mut make = place.command(&install, &home);
     make.args([
@@ -129,6 +131,12 @@ fn start_mariadb(place: &Place, options: &[&str]) -> Outcome<Server> {
         &format!("--datadir={}", home.inside.join("data").display()),
     ]);
     capture(make.current_dir(&home.folder))?;
+    Ok((home, daemon))
+}
+
+fn start_mariadb(place: &Place, options: &[&str]) -> Outcome<Server> {
+    let client = place.find("mariadb", "mariadb-client-core")?;
+    let (home, daemon) = make_mariadb(place)?;
     let port = free_port()?;
     let mut arguments = mysql_arguments(&home, port)?;
     arguments.extend(options.iter().map(|option| (*option).to_owned()));
