@@ -1,5 +1,5 @@
-//! `hakaru flows from` an access log, beside the load that left the log: the chat behind nginx
-//! under its own load, then under the load that was made of nginx's log.
+//! `hakaru flows from` an access log, beside the load behind the log: the chat behind nginx
+//! under its own load, then under the load made of nginx's log.
 //!
 //! Both are measured by the same observer, nginx: the mix of routes, requests per second, and
 //! requests under way. And both runs have to name the same causes first.
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(is_alike && first == second)
 }
 
-/// Puts an nginx in front of the app, with a log of all that a request carried.
+/// Puts an nginx in front of the app, with a log of cookies and bodies.
 fn behind_nginx(chat: &Copy, back: u16) -> Result<(), Box<dyn Error>> {
     let front = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let folder = chat.folder.display().to_string();
@@ -156,7 +156,7 @@ fn seen(log: &Path, routes: &Value) -> Result<Seen, Box<dyn Error>> {
     })
 }
 
-/// Prints both, and returns whether they differ by no more than they may.
+/// Prints both, and returns whether the differences are within the limit.
 fn compare(before: &Seen, after: &Seen) -> bool {
     let ratio = |name: &str, before: f64, after: f64| {
         let difference = (after / before - 1.0).abs();
@@ -185,7 +185,7 @@ fn compare(before: &Seen, after: &Seen) -> bool {
         .all(|difference| *difference <= DIFFERENCE_MAX)
 }
 
-/// Returns the part of the requests that went to another route: half the sum of the differences of
+/// Returns the part of the requests gone to another route: half the sum of the differences of
 /// all shares.
 fn moved(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>) -> f64 {
     let share = |routes: &BTreeMap<String, f64>, name: &str| {

@@ -125,7 +125,7 @@ impl Browser {
         self.loaded();
     }
 
-    /// Evaluates an expression that leads to another page, and waits until that page is done.
+    /// Evaluates an expression leading to another page, and waits until the new page is done.
     pub fn follow(&mut self, expression: &str) {
         self.ask(expression);
         self.loaded();

@@ -1,5 +1,5 @@
-//! What a tab asked for, as a `.har` file: the events of the network that a browser's own export is
-//! made of, with the bodies of the responses.
+//! What a tab asked for, as a `.har` file: the events of the network behind a browser's own
+//! export, with the bodies of the responses.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ struct Asked {
     request: Value,
     /// `null` until the response came.
     response: Value,
-    /// As [`Walk::add`] got it; `null` for none.
+    /// Answer to [`Walk::add`]; `null` for none.
     body: Value,
     is_finished: bool,
 }
@@ -118,7 +118,7 @@ impl Asked {
     }
 }
 
-/// Names and values; a header that came several times has a line for each value.
+/// Names and values; a repeated header has a line for each value.
 fn headers(of: &Value) -> Vec<Value> {
     let pairs = of.as_object().into_iter().flatten();
     let lines = pairs.flat_map(|(name, values)| {

@@ -1,10 +1,11 @@
-//! Records of traffic in (access logs, runs, `.har` files of browsers, copied `curl` lines) and OpenAPI
-//! descriptions, flows with weights and a plan of load out.
+//! Records of traffic in (access logs, runs, `.har` files of browsers, copied `curl` lines) and
+//! OpenAPI descriptions, flows with weights and a plan of load out.
 //!
 //! What is written is for people to read and mend. Secrets never stand in a flow, and what cannot
 //! be taken over is listed with its place ([`LeftOut`]). No file is opened here.
 //!
-//! Start reading at [`Taken`], then [`of_log`], [`of_run`], [`of_har`], [`of_curl`], [`of_openapi`].
+//! Start reading at [`Taken`], then [`of_log`], [`of_run`], [`of_har`], [`of_curl`],
+//! [`of_openapi`].
 
 mod browser;
 mod call;

@@ -22,7 +22,7 @@ const LISTED_MAX: usize = 20;
 /// What to make of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wish {
-    /// Whether requests that change data are on.
+    /// Whether requests changing data are on.
     pub writes: bool,
     /// How many times as fast as recorded each request is due again; `None` for a load of the same
     /// mix and rate.
@@ -32,7 +32,7 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// Returns the wish for flows that change data or not, due again so many times as fast or not.
+    /// Returns the wish for flows changing data or not, due again so many times as fast or not.
     pub fn new(writes: bool, replay: Option<f64>) -> Wish {
         Wish {
             writes,
@@ -42,7 +42,7 @@ impl Wish {
     }
 }
 
-/// The load that left a record.
+/// The load behind a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Known {
     /// Users of a closed load; of an open one, the most connections.
@@ -51,7 +51,7 @@ pub(crate) struct Known {
     pub(crate) rate: Option<f64>,
 }
 
-/// Requests of one route that carry the same parts.
+/// Requests of one route carrying the same parts.
 #[derive(Debug)]
 struct Group<'a> {
     /// Such as `GET /channel/:id`.
@@ -157,7 +157,7 @@ fn is_usable(request: &Request) -> bool {
     is_method(&request.method) && request.method != "CONNECT" && request.uri.starts_with('/')
 }
 
-/// Says that a group's flow lacks the bodies that its requests had.
+/// Reports a flow without the bodies of its requests.
 fn without_body(group: &Group<'_>) -> Option<LeftOut> {
     let first = group.requests[0];
     if is_safe(&first.method) || group.shape.has_body {

@@ -15,8 +15,8 @@ const MINUTE: i64 = 60 * SECOND;
 const MINUTES_MAX: usize = 24 * 60;
 /// A closed load has nearly all of its users' requests under way for most of the time: at least
 /// `CLOSED_LEVEL` of the most for `CLOSED_TIME` of the time. Independent users, of whom one sends
-/// while another has left, are far below: at a mean of ten, a Poisson distribution's 99th percentile
-/// is 18.
+/// while another has left, are far below: at a mean of ten, the 99th percentile of a Poisson
+/// distribution is 18.
 const CLOSED_LEVEL: f64 = 0.9;
 const CLOSED_TIME: f64 = 0.8;
 /// Requests of each user of a closed load, at least: fewer may overlap by chance.
@@ -32,8 +32,8 @@ pub struct Plan {
     pub connections: u32,
     /// Requests per second; `None` where the record has no times.
     pub rate: Option<f64>,
-    /// Whether each of the users sent the next request after the last response, so that the rate
-    /// was the app's doing.
+    /// Whether each of the users sent the next request after the last response: the rate was the
+    /// app's doing.
     pub is_closed: bool,
     /// Length of the record in seconds.
     pub duration_s: Option<f64>,
@@ -60,7 +60,7 @@ impl Plan {
         }
     }
 
-    /// Makes all that happens per time so many times as fast.
+    /// Makes everything so many times as fast.
     pub(crate) fn hasten(&mut self, speed: f64) {
         self.rate = self.rate.map(|rate| rate * speed);
         self.duration_s = self.duration_s.map(|seconds| seconds / speed);

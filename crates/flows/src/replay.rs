@@ -4,8 +4,8 @@ use logs::access::Request;
 
 use crate::plan::{SECOND, ended_in_whole_seconds};
 
-/// Puts requests into the order in which they came, without those that have no time, and returns
-/// the milliseconds from the first request to each. `speed` divides them.
+/// Puts requests into the order of arrival, without requests lacking a time, and returns the
+/// milliseconds from the first request to each. `speed` divides them.
 ///
 /// Times of whole seconds are spread evenly over their second: all at its begin would be a burst
 /// that never was.

@@ -254,7 +254,7 @@ pub(crate) fn request(format: &Format, number: u64, line: &[u8]) -> Option<Reque
     })
 }
 
-/// Returns a value without the escapes that nginx and Apache write into a line: `\x22`, `\"`, `\\`,
+/// Returns a value without the escapes of nginx and Apache: `\x22`, `\"`, `\\`,
 /// `\n` and the like. JSON has escapes of its own, which are gone already. `-` stands for nothing.
 fn plain(format: &Format, value: &[u8]) -> Vec<u8> {
     if value == b"-" {

@@ -1,11 +1,11 @@
-//! Flows in the order of a record, each with the time at which it is due.
+//! Flows in the order of a record, each with its due time.
 
 use crate::spec::FlowSpec;
 
 /// The columns of the file.
 const COLUMNS: &str = "due_ms,flow";
 
-/// When each request of a record is due again, and which flow sends it.
+/// The due time of each request of a record, and the flow for the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arrivals {
     /// Nanoseconds from the start, in ascending order.

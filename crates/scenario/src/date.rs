@@ -87,7 +87,7 @@ fn is_delimiter(byte: &u8) -> bool {
     matches!(byte, b'\t' | 0x20..=0x2f | 0x3b..=0x40 | 0x5b..=0x60 | 0x7b..=0x7e)
 }
 
-/// The number at the begin of a token, when it has so many digits.
+/// The number at the begin of a token, of so many digits.
 fn number(token: &[u8], digits: RangeInclusive<usize>) -> Option<u32> {
     let count = token
         .iter()

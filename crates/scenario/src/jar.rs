@@ -1,8 +1,9 @@
 //! Cookies: one jar a user, for one host.
 //!
 //! What a browser would do with them (RFC 6265bis, 5.6 and 5.7) is followed as far as it can matter
-//! for one host over HTTP: names, values, paths, prefixes, expiry. `Domain`, `Secure` and `SameSite`
-//! keep no cookie back on purpose: an app behind a proxy with TLS is often measured without either.
+//! for one host over HTTP: names, values, paths, prefixes, expiry. `Domain`, `Secure` and
+//! `SameSite` keep no cookie back on purpose: an app behind a proxy with TLS is often measured
+//! without either.
 
 use std::time::{Duration, Instant};
 
@@ -65,7 +66,7 @@ impl<'a> SetCookie<'a> {
             })
     }
 
-    /// Returns the last value of an attribute that can be read; an empty one for an attribute
+    /// Returns the last readable value of an attribute; an empty one for an attribute
     /// without a value.
     fn last<T>(&self, wanted: &str, read: impl Fn(&'a [u8]) -> Option<T>) -> Option<T> {
         self.attributes()
@@ -86,7 +87,7 @@ impl<'a> SetCookie<'a> {
     }
 
     /// Returns the expiry: by `Max-Age`, else by `Expires`, compared with the response's `date`;
-    /// not after `came` for a cookie that the header removes. `None`: the end of the iteration, or
+    /// not after `came` for a cookie removed by the header. `None`: the end of the iteration, or
     /// an irrelevantly distant one.
     fn over_at(&self, date: Option<Date>, came: Instant) -> Option<Instant> {
         let age_s = self.last("max-age", seconds).or_else(|| {

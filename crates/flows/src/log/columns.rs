@@ -8,7 +8,7 @@ use crate::call::{Body, Style, Template};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shape {
     pub(super) has_cookie: bool,
-    /// Whether it has a body that can stand in a feed: a text.
+    /// Whether there is a body of text, which can stand in a feed.
     pub(super) has_body: bool,
     pub(super) has_content_type: bool,
 }
@@ -34,7 +34,7 @@ impl Shape {
     }
 }
 
-/// Returns the request of a flow, and rows of a feed: each request as often as it came, in order,
+/// Returns the request of a flow, and rows of a feed: each request as often as recorded, in order,
 /// `rows_max` at most. A feed has at least `users` rows, one for each user.
 pub(super) fn of(requests: &[&Request], shape: Shape, users: u32, rows_max: usize) -> Columns {
     let mut table = Table::default();
@@ -73,7 +73,7 @@ struct Table {
 }
 
 impl Table {
-    /// Returns the part's text, or its variable where the requests differ in it.
+    /// Returns the part's text, or its variable where the requests differ.
     fn add(
         &mut self,
         name: &'static str,

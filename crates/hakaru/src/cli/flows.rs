@@ -38,11 +38,11 @@ pub(crate) struct FlowsFromArgs {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["files", "format"])]
     pub(crate) run: Option<String>,
 
-    /// Make each request due when it came, in the record's order, instead of the same mix and rate
+    /// Make each request due as recorded, in the record's order, instead of the same mix and rate
     #[arg(long)]
     pub(crate) replay: bool,
 
-    /// How many times as fast as it came, such as 2 or 0.5 [default: 1]
+    /// How many times as fast as recorded, such as 2 or 0.5 [default: 1]
     #[arg(
         long,
         value_name = "FACTOR",
@@ -60,7 +60,8 @@ pub(crate) struct FlowsFromArgs {
     #[arg(long)]
     pub(crate) writes: bool,
 
-    /// The name of the folder in flows/ and of the config file [default: the first file's name, or run-N]
+    /// The name of the folder in flows/ and of the config file [default: the first file's name, or
+    /// run-N]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 

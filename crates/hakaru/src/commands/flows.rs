@@ -225,7 +225,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| unwritable(path, &error))
 }
 
-/// Makes an empty file that only its owner may read.
+/// Makes an empty file readable by its owner only.
 fn own(path: &Path) -> io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options

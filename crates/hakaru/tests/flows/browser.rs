@@ -8,7 +8,7 @@ use chromium::{Browser, Walk};
 
 use crate::support::{check, copy_of, free_port, hakaru, read, replace_in};
 
-/// What the author does on each page: an expression that leads to the next one.
+/// The author's act on each page: an expression leading to the next page.
 const STEPS: [&str; 6] = [
     "document.querySelector('header a[href$=new]').click()",
     "document.querySelector('[name=name]').value = 'Author 7';

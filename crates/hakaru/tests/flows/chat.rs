@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::nginx::{Nginx, free_port};
 use crate::support::{check, copy_of, read, replace_in};
 
-/// Puts an nginx before the chat that writes down all that a request carried.
+/// Puts an nginx before the chat, with a log of cookies and bodies.
 fn behind_nginx(project: &Path) {
     let (front, back) = (free_port(), free_port());
     let folder = project.display();

@@ -1,4 +1,4 @@
-//! Access logs, `.har` files and copied lines, and input that is none of them.
+//! Access logs, `.har` files and copied lines, and other input.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! Requests that are due again as they came.
+//! Requests due again as recorded.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -51,7 +51,7 @@ const CAME: [(u64, &str); 8] = [
     (640, "HEAD /"),
 ];
 
-/// Lines as nginx writes them: at the end of each request, in that order.
+/// Lines as written by nginx: in the order of the requests' ends.
 fn log(folder: &Path) {
     let line = |(at, line): &(u64, &str)| {
         let (method, uri) = line.split_once(' ').expect("a request line");

@@ -13,7 +13,7 @@ pub(crate) fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
         .expect("hakaru runs")
 }
 
-/// Runs the program, which ends with the exit code; returns all that was printed.
+/// Runs the program, which ends with the exit code; returns everything printed.
 pub(crate) fn check(folder: &Path, arguments: &[&str], code: i32) -> String {
     let output = hakaru(folder, arguments);
     let printed = String::from_utf8_lossy(&output.stderr).into_owned()
