@@ -32,7 +32,7 @@ impl Database for Postgres {
     }
 
     fn export(&mut self) -> Result<String, DbError> {
-        export::export(&mut self.client, &mut self.prepared)
+        export::export(&mut self.client, &mut self.prepared, &self.server)
     }
 
     fn unseen(&mut self) -> Result<Vec<Unseen>, DbError> {

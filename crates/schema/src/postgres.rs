@@ -31,11 +31,8 @@ use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxEr
 pub use model::Schema;
 
 /// Kinds of objects with possible references to opaque ones.
-const AFTER_OPAQUE: [&str; 11] = [
-    "event-trigger",
+const AFTER_OPAQUE: [&str; 8] = [
     "owner",
-    "rule",
-    "statistics",
     "view",
     "index",
     "constraint",
@@ -78,8 +75,10 @@ impl Schema {
         };
         let plan = diff::plan(&empty, self, &everything).unwrap_or_default();
         let statements = plan.statements.into_iter();
-        let (before, after): (Vec<_>, Vec<_>) =
-            statements.partition(|statement| !AFTER_OPAQUE.contains(&statement.object.kind));
+        let (before, after): (Vec<_>, Vec<_>) = statements.partition(|statement| {
+            let kind = statement.object.kind;
+            !AFTER_OPAQUE.contains(&kind) && !kept::is_late(kind)
+        });
         let text = |statement: crate::Statement| statement.sql;
         let mut all: Vec<String> = before.into_iter().map(text).collect();
         // Aggregates, operators, rules: made of functions and tables, and used by views.
@@ -147,7 +146,20 @@ impl Schema {
         self.functions.retain(|(name, _), _| kept("function", name));
         self.extensions.retain(|name, _| named("extension", name));
         self.schemas.retain(|name, _| named("schema", name));
-        self.kept.retain(|(kind, name), _| named(kind, name));
+        let is_there = |name: &name::Name| {
+            let has_index = |table: &model::Table| {
+                table.name.schema == name.schema && table.indexes.contains(&name.name)
+            };
+            self.tables.contains(name)
+                || self.views.contains(name)
+                || self.tables.values().any(has_index)
+        };
+        self.kept.retain(|(kind, name), kept| {
+            named(kind, name) && kept.on.as_ref().is_none_or(is_there)
+        });
+        let owners: Vec<kept::Key> = self.kept.keys().cloned().collect();
+        self.kept
+            .retain(|_, kept| kept.of.as_ref().is_none_or(|of| owners.contains(of)));
         self.grants.retain(|(target, _), _| match target.kind {
             "TABLE" => kept("table", &target.name),
             _ => true,

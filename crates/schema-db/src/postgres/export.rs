@@ -9,6 +9,8 @@ mod kept;
 
 use ::postgres::{Client, Statement};
 
+use schema::Server;
+
 use super::connect;
 use crate::DbError;
 
@@ -31,15 +33,17 @@ pub(super) const OURS: &str = "
 ";
 
 /// In an order in which an empty server takes the statements.
-const QUERIES: [&str; 20] = [
+const QUERIES: [&str; 26] = [
     SCHEMAS,
     EXTENSIONS,
+    kept::FIRST,
     kept::EARLY,
     TYPES,
     kept::TYPES,
     SEQUENCES,
     FUNCTIONS,
     kept::CALLS,
+    kept::METHODS,
     TABLES,
     PARTS,
     INDEXES,
@@ -48,6 +52,10 @@ const QUERIES: [&str; 20] = [
     TRIGGERS,
     SECURITY,
     kept::LATE,
+    kept::SETTINGS,
+    kept::PUBLICATIONS,
+    kept::PUBLISHED,
+    kept::SUBSCRIPTIONS,
     DETAILS,
     COMMENTS,
     kept::COMMENTS,
@@ -131,10 +139,11 @@ const TABLES: &str = "
             WHERE inhrelid = r.oid AND NOT r.relispartition) || ')', '')
         || CASE WHEN relkind = 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(r.oid) ELSE '' END
         || coalesce((SELECT ' USING ' || quote_ident(amname) FROM pg_am WHERE pg_am.oid = relam AND amname <> 'heap'), '')
-        || coalesce(' WITH (' || array_to_string(reloptions, ', ') || ')', '')
+        || coalesce(' WITH (' || array_to_string(r.reloptions || (SELECT array_agg('toast.' || option) FROM pg_class o, unnest(o.reloptions) AS option
+            WHERE o.oid = r.reltoastrelid), ', ') || ')', '')
     FROM relation r LEFT JOIN item ON item.relid = r.oid
     WHERE relkind IN ('r', 'p')
-    GROUP BY r.oid, full_name, relpersistence, relkind, relam, reloptions, relispartition
+    GROUP BY r.oid, full_name, relpersistence, relkind, relam, reloptions, reltoastrelid, relispartition
     ORDER BY r.oid";
 
 /// What is said of tables after all are there.
@@ -278,16 +287,21 @@ const PRIVILEGES: &str = "
     GROUP BY kind, name, grantee, is_grantable
     ORDER BY kind, name, pg_get_userbyid(grantee)";
 
+/// Whether the user may read how publishers are reached.
+const READS_CONNECTIONS: &str =
+    "SELECT has_column_privilege('pg_subscription', 'subconninfo', 'SELECT')";
+
 /// Reads everything in one snapshot. The queries are prepared once for each connection, since
 /// planning them takes longer than answering them where there is little to read.
 pub(super) fn export(
     client: &mut Client,
     prepared: &mut Vec<Statement>,
+    server: &Server,
 ) -> Result<String, DbError> {
     client
         .batch_execute(BEGIN)
         .map_err(|error| connect::failed(&error, Some(BEGIN)))?;
-    let text = statements(client, prepared);
+    let text = statements(client, prepared, server);
     let end = client
         .batch_execute("ROLLBACK")
         .map_err(|error| connect::failed(&error, Some("ROLLBACK")));
@@ -295,9 +309,27 @@ pub(super) fn export(
     end.map(|()| text)
 }
 
-fn statements(client: &mut Client, prepared: &mut Vec<Statement>) -> Result<String, DbError> {
+/// The queries for a server, as far as the user may ask them.
+fn queries(client: &mut Client, server: &Server) -> Result<Vec<&'static str>, DbError> {
+    let failed = |error| connect::failed(&error, Some(READS_CONNECTIONS));
+    let row = client.query_one(READS_CONNECTIONS, &[]).map_err(failed)?;
+    let reads_connections: bool = row.get(0);
+    let is_old = server.version.is_some_and(|version| version.0 < 15);
+    let queries = QUERIES.into_iter().map(|query| match query {
+        kept::PUBLISHED if is_old => kept::PUBLISHED_14,
+        query => query,
+    });
+    let is_allowed = |query: &&str| *query != kept::SUBSCRIPTIONS || reads_connections;
+    Ok(queries.filter(is_allowed).collect())
+}
+
+fn statements(
+    client: &mut Client,
+    prepared: &mut Vec<Statement>,
+    server: &Server,
+) -> Result<String, DbError> {
     let mut text = String::new();
-    for (at, query) in QUERIES.iter().enumerate() {
+    for (at, query) in queries(client, server)?.into_iter().enumerate() {
         let failed = |error| connect::failed(&error, Some(query));
         if prepared.len() == at {
             let statement = client.prepare(&format!("{OURS}{query}")).map_err(failed)?;

@@ -20,45 +20,34 @@ const QUERY: &str = "
             FROM ours JOIN pg_namespace n ON n.oid = ours.oid WHERE n.nspname <> 'public')
     , usual AS (SELECT owner FROM owned GROUP BY owner ORDER BY count(*) DESC, owner LIMIT 1)
     , found (kind, name, classid, objid) AS (
-        SELECT 'base type', format('%I.%I', nspname, typname), 'pg_type'::regclass::oid, t.oid
-            FROM pg_type t JOIN ours n ON n.oid = typnamespace
-            WHERE (typtype = 'b' AND typelem = 0) OR (typtype = 'b' AND typelem <> 0 AND typarray <> 0)
-        UNION ALL
-        SELECT 'state of a rule', format('%I on %s', rulename, full_name), 'pg_rewrite'::regclass, w.oid
-            FROM pg_rewrite w JOIN relation r ON r.oid = ev_class WHERE rulename <> '_RETURN' AND ev_enabled <> 'O'
-        UNION ALL
-        SELECT 'state of an event trigger', quote_ident(evtname), 'pg_event_trigger'::regclass, oid
-            FROM pg_event_trigger WHERE evtenabled <> 'O'
-        UNION ALL SELECT 'publication', quote_ident(pubname), 'pg_publication'::regclass, oid FROM pg_publication
+        SELECT 'announced type', format('%I.%I', nspname, typname), 'pg_type'::regclass::oid, t.oid
+            FROM pg_type t JOIN ours n ON n.oid = typnamespace WHERE typtype = 'p'
         UNION ALL
         SELECT 'subscription', quote_ident(subname), 'pg_subscription'::regclass, s.oid
-            FROM pg_subscription s JOIN pg_database b ON b.oid = subdbid WHERE datname = current_database()
+            FROM pg_subscription s JOIN pg_database b ON b.oid = subdbid
+            WHERE datname = current_database() AND NOT has_column_privilege('pg_subscription', 'subconninfo', 'SELECT')
         UNION ALL
-        SELECT 'conversion', format('%I.%I', nspname, conname), 'pg_conversion'::regclass, c.oid
-            FROM pg_conversion c JOIN ours n ON n.oid = connamespace
+        SELECT 'enabled subscription', quote_ident(subname), 'pg_subscription'::regclass, s.oid
+            FROM pg_subscription s JOIN pg_database b ON b.oid = subdbid WHERE datname = current_database() AND subenabled
         UNION ALL
-        SELECT 'operator class', format('%I.%I', nspname, opcname), 'pg_opclass'::regclass, c.oid
-            FROM pg_opclass c JOIN ours n ON n.oid = opcnamespace
+        SELECT 'options of a user mapping', format('%s on %I', usename, srvname), 0::oid, 0::oid
+            FROM pg_user_mappings WHERE umoptions IS NULL AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
         UNION ALL
-        SELECT 'operator family', format('%I.%I', nspname, opfname), 'pg_opfamily'::regclass, f.oid
-            FROM pg_opfamily f JOIN ours n ON n.oid = opfnamespace
-        UNION ALL SELECT 'language', quote_ident(lanname), 'pg_language'::regclass, oid FROM pg_language WHERE oid >= 16384
-        UNION ALL SELECT 'access method', quote_ident(amname), 'pg_am'::regclass, oid FROM pg_am WHERE oid >= 16384
-        UNION ALL SELECT 'transform', format_type(trftype, NULL), 'pg_transform'::regclass, oid FROM pg_transform WHERE oid >= 16384
+        SELECT 'password of a user mapping', format('%s on %I', usename, srvname), 0::oid, 0::oid
+            FROM pg_user_mappings, pg_options_to_table(umoptions) WHERE option_name ~* 'passw|secret|token'
         UNION ALL
-        SELECT 'text search configuration', format('%I.%I', nspname, cfgname), 'pg_ts_config'::regclass, c.oid
-            FROM pg_ts_config c JOIN ours n ON n.oid = cfgnamespace
+        SELECT 'type of a typed table', full_name, 0::oid, 0::oid FROM relation WHERE reloftype <> 0
         UNION ALL
-        SELECT 'text search dictionary', format('%I.%I', nspname, dictname), 'pg_ts_dict'::regclass, d.oid
-            FROM pg_ts_dict d JOIN ours n ON n.oid = dictnamespace
+        SELECT 'comment on a constraint of a domain', format('%I of %I.%I', conname, nspname, typname), 0::oid, 0::oid
+            FROM pg_description JOIN pg_constraint k ON k.oid = objoid AND classoid = 'pg_constraint'::regclass
+            JOIN pg_type t ON t.oid = contypid JOIN ours n ON n.oid = typnamespace
         UNION ALL
-        SELECT 'text search parser', format('%I.%I', nspname, prsname), 'pg_ts_parser'::regclass, p.oid
-            FROM pg_ts_parser p JOIN ours n ON n.oid = prsnamespace
-        UNION ALL
-        SELECT 'text search template', format('%I.%I', nspname, tmplname), 'pg_ts_template'::regclass, t.oid
-            FROM pg_ts_template t JOIN ours n ON n.oid = tmplnamespace
+        SELECT 'storage of an inherited column', format('%s.%I', full_name, attname), 0::oid, 0::oid
+            FROM relation r JOIN pg_attribute ON attrelid = r.oid JOIN pg_type t ON t.oid = atttypid
+            WHERE NOT attislocal AND NOT relispartition AND attnum > 0 AND (attstorage <> typstorage OR attcompression <> '')
+                AND NOT EXISTS (SELECT FROM pg_inherits JOIN pg_attribute p ON p.attrelid = inhparent WHERE inhrelid = r.oid
+                    AND p.attname = pg_attribute.attname AND p.attstorage = pg_attribute.attstorage AND p.attcompression = pg_attribute.attcompression)
         UNION ALL SELECT 'foreign table', full_name, 'pg_class'::regclass, oid FROM relation WHERE relkind = 'f'
-        UNION ALL SELECT 'user mapping', format('%s on %I', usename, srvname), 0::oid, 0::oid FROM pg_user_mappings
         UNION ALL
         SELECT 'default privileges', format('of %I%s', pg_get_userbyid(defaclrole), coalesce(' in ' || quote_ident(nspname), '')),
                 0::oid, 0::oid
@@ -74,19 +63,10 @@ const QUERY: &str = "
         SELECT 'privilege of PUBLIC', format('%s on %s', privilege_type, full_name), 0::oid, 0::oid
             FROM relation, aclexplode(relacl) AS acl WHERE grantee = 0
         UNION ALL
-        SELECT 'security label', format('%s of %s %s', provider, objtype, objname), 0::oid, 0::oid FROM pg_seclabels
-        UNION ALL
         SELECT 'invalid index', r.full_name, 0::oid, 0::oid
             FROM pg_index i JOIN relation r ON r.oid = indexrelid WHERE NOT indisvalid
-        UNION ALL
-        SELECT 'CLUSTER ON', r.full_name, 0::oid, 0::oid
-            FROM pg_index i JOIN relation r ON r.oid = indexrelid WHERE indisclustered
         UNION ALL SELECT 'replica identity', full_name, 0::oid, 0::oid
             FROM relation WHERE relkind IN ('r', 'p') AND relreplident NOT IN ('d', 'n')
-        UNION ALL
-        SELECT 'statistics target of an inherited column', format('%s.%I', full_name, attname), 0::oid, 0::oid
-            FROM relation r JOIN pg_attribute ON attrelid = r.oid
-            WHERE NOT attislocal AND NOT relispartition AND attnum > 0 AND coalesce(attstattarget, -1) >= 0
         UNION ALL
         SELECT 'tablespace', format('%I of %s', spcname, full_name), 0::oid, 0::oid
             FROM relation r JOIN pg_tablespace s ON s.oid = reltablespace)

@@ -1,10 +1,12 @@
 //! PostgreSQL 15 and 18.
 
 mod catalogue;
+mod changes;
 mod features;
 mod kinds;
 mod locks;
 mod losses;
+mod made;
 mod pairs;
 mod real;
 mod unseen;

@@ -131,6 +131,7 @@ impl<'a> Builder<'a> {
         self.statements.extend(renames);
         self.clear_other_kinds();
         self.clear_views_for_types();
+        self.announce_types();
         for unit in self.units() {
             self.unit(&unit);
         }

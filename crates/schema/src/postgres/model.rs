@@ -73,6 +73,12 @@ pub(crate) struct Kept {
     pub(crate) sql: String,
     /// Equal where the words are.
     pub(crate) norm: String,
+    /// What a setting is a setting of.
+    pub(crate) of: Option<Key>,
+    /// The table, view or index it is on.
+    pub(crate) on: Option<Name>,
+    /// The statement that takes a setting back; `None` for objects of their own.
+    pub(crate) undo: Option<String>,
     pub(crate) meta: Meta,
 }
 

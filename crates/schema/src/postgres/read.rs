@@ -8,6 +8,7 @@ mod finish;
 mod functions;
 mod grants;
 mod indexes;
+mod kept;
 mod kinds;
 mod parts;
 mod plain;
@@ -29,8 +30,7 @@ pub(crate) use finish::next_value_of;
 pub(crate) use grants::all_privileges;
 pub(crate) use parts::string;
 
-use super::kept::{self, Step};
-use super::model::{Owner, Schema};
+use super::model::Schema;
 use super::name::Name;
 use super::split::{self, Piece, PieceKind};
 use super::tree::{Node, Tree};
@@ -71,6 +71,7 @@ fn read_with(
             ..Schema::default()
         },
         current_schema: default_schema,
+        access_method: None,
         notes: Vec::new(),
         grants: 0,
         index_tables: HashMap::new(),
@@ -94,6 +95,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) schema: Schema,
     /// Schema of unqualified names at present; changed by `SET search_path`.
     current_schema: String,
+    /// How tables are stored that do not say so; `None` for the server's own way.
+    access_method: Option<String>,
     notes: Vec<Note>,
     /// Number of `GRANT` statements.
     grants: usize,
@@ -167,6 +170,7 @@ impl<'a> Reader<'a> {
         let word = first_word(text);
         if word == "set" || word == "select" {
             self.take_search_path(text);
+            self.take_access_method(text);
         }
         if is_data(&word) {
             self.schema.data_statements += 1;
@@ -185,6 +189,11 @@ impl<'a> Reader<'a> {
         let Some(tree) = parsed else { return Ok(()) };
         let node = tree.root().children().next();
         if let Some((at, message)) = &tree.error {
+            // The grammar lacks some statements about objects compared by words.
+            let is_unknown = node.is_none_or(|node| node.kind() == SyntaxKind::ERROR);
+            if is_unknown && self.read_kept(text) {
+                return Ok(());
+            }
             // Without a node it is too deep to be parsed, whatever it is.
             if node.is_none_or(|node| is_ours(node.kind())) {
                 let mut error = SyntaxError::at(source, piece.start + at, message.clone());
@@ -251,31 +260,6 @@ impl<'a> Reader<'a> {
         self.note(piece, NoteKind::Opaque);
     }
 
-    fn read_kept(&mut self, text: &str) -> bool {
-        let all = &mut self.schema.kept;
-        match kept::read(text, &self.current_schema) {
-            Some(Step::Made(kept)) => {
-                all.insert((kept.kind.kind, kept.name.clone()), kept);
-                true
-            }
-            Some(Step::Commented(named, comment)) => {
-                let found = named.key(all).and_then(|key| all.get_mut(&key));
-                found.map(|kept| kept.meta.comment = comment).is_some()
-            }
-            Some(Step::Owned(named, role)) => {
-                let source = text.to_owned();
-                let owner = Some(Box::new(Owner { role, source }));
-                let found = named.key(all).and_then(|key| all.get_mut(&key));
-                found.map(|kept| kept.meta.owner = owner).is_some()
-            }
-            Some(Step::Dropped(named)) => {
-                let key = named.key(all);
-                key.and_then(|key| all.remove(&key)).is_some()
-            }
-            None => false,
-        }
-    }
-
     fn note(&mut self, piece: Piece, kind: NoteKind) {
         let Some(source) = self.source else { return };
         self.line += source.text[self.note_offset..piece.start]
@@ -315,6 +299,17 @@ impl<'a> Reader<'a> {
         if !name.is_empty() && name != "default" && name != "$user" {
             name.clone_into(&mut self.current_schema);
         }
+    }
+
+    /// `SET default_table_access_method = heap`, as dumps say before a table.
+    fn take_access_method(&mut self, text: &str) {
+        let Some((_, value)) = text.split_once("default_table_access_method") else {
+            return;
+        };
+        let value = value.trim().trim_start_matches('=').trim();
+        let name = super::name::fold(value.trim_matches('\''));
+        let is_usual = matches!(name.as_str(), "heap" | "default" | "");
+        self.access_method = (!is_usual).then_some(name);
     }
 
     /// The object meant by a name in the source.

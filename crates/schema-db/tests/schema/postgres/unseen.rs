@@ -6,18 +6,12 @@ use super::Databases;
 use crate::bench::{self, Bench};
 
 /// Statements, and kind and name of what each adds.
-const OBJECTS: [(&str, &str, &str); 6] = [
-    (
-        "CREATE TEXT SEARCH CONFIGURATION ts (COPY = simple)",
-        "text search configuration",
-        "public.ts",
-    ),
+const OBJECTS: [(&str, &str, &str); 4] = [
     (
         "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER far FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE ft (a int) SERVER far",
         "foreign table",
         "public.ft",
     ),
-    ("CREATE PUBLICATION pub", "publication", "pub"),
     (
         "CREATE FUNCTION closed() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'; \
          REVOKE EXECUTE ON FUNCTION closed() FROM PUBLIC",

@@ -5,12 +5,21 @@ use super::{Files, server};
 use crate::bench::{self, Bench};
 
 /// Statements creating objects of one kind, with prerequisites.
-const KINDS: [(&str, &[&str]); 9] = [
+const KINDS: [(&str, &[&str]); 10] = [
     (
         "virtual table",
         &[
             "CREATE VIRTUAL TABLE words USING fts5(title, body, tokenize = 'porter ascii')",
             "CREATE VIRTUAL TABLE boxes USING rtree(id, x0, x1)",
+        ],
+    ),
+    (
+        "virtual table over another table",
+        &[
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, body TEXT)",
+            "CREATE VIRTUAL TABLE found USING fts5(body, content='t', content_rowid='id', prefix='2 3')",
+            "CREATE VIRTUAL TABLE \"old one\" USING fts4(a, b, notindexed=b, tokenize=unicode61 \"remove_diacritics=0\")",
+            "CREATE TRIGGER put AFTER INSERT ON t BEGIN INSERT INTO found (rowid, body) VALUES (new.id, new.body); END",
         ],
     ),
     (

@@ -282,8 +282,13 @@ impl<'a> Builder<'a> {
             .chain(from.views.keys().filter(|name| !to.views.contains(*name)))
             .map(|name| name.name.as_str())
             .collect();
+        let gone_types = self.gone_types();
         for (key, function) in from.functions.iter() {
+            let arguments = function.arguments.iter().map(|each| &each.data_type);
+            let returned = function.returns.iter().map(|returns| &returns.data_type);
+            let mut types = arguments.chain(returned);
             if to.functions.contains(key)
+                || types.any(|found| gone_types.contains(&found.name))
                 || self.is_succeeded(key)
                 || uses_any(function, &going) != that_use_relations
             {

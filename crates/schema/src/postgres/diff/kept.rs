@@ -1,20 +1,26 @@
 //! Objects compared by words.
 
+use std::collections::HashSet;
+
 use super::{Builder, Part};
 use crate::postgres::hazards;
-use crate::postgres::kept::{Key, Stage};
+use crate::postgres::kept::{self, Key, Stage};
 use crate::postgres::model::Kept;
 use crate::postgres::name::Name;
 use crate::postgres::split;
 use crate::{Hazard, Verb};
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    /// Whether the object has to be made or changed.
     pub(super) fn kept_differs(&self, key: &Key, to: &Kept) -> bool {
         let Some(from) = self.from.kept.get(key) else {
             return true;
         };
         let stored = self.stored.and_then(|stored| stored.kept.get(key));
-        from.norm != to.norm && stored.is_none_or(|stored| from.norm != stored.norm)
+        // What a copy is of is known to the server only.
+        let is_unknown = stored.is_none() && kept::has_copy(&to.norm);
+        let is_same = from.norm == to.norm || stored.is_some_and(|it| from.norm == it.norm);
+        !is_unknown && !is_same
     }
 
     /// Creates or changes the objects of a stage.
@@ -34,6 +40,9 @@ impl Builder<'_> {
         }
         if !self.from.kept.contains(key) {
             return false;
+        }
+        if self.went_with_another(kept) {
+            return true;
         }
         match kept.kind.kind {
             "rule" => {
@@ -76,33 +85,142 @@ impl Builder<'_> {
         self.clear_kept("statistics", table, &mentions);
     }
 
+    /// Whether what the object is on was made again, so that the object is gone.
+    fn went_with_another(&self, kept: &Kept) -> bool {
+        let of = kept.of.clone();
+        let was_made = of.is_some_and(|of| self.fresh.contains(&Part::Kept(of)));
+        was_made
+            || kept
+                .on
+                .as_ref()
+                .is_some_and(|on| self.is_made_again(on, kept))
+    }
+
+    fn is_made_again(&self, on: &Name, kept: &Kept) -> bool {
+        let table = self.created.contains(on) && self.from.tables.contains(on);
+        let view = self.fresh.contains(&Part::View(on.clone())) && self.from.views.contains(on);
+        let is_cluster = kept.kind.kind == "cluster";
+        let is_named = |index: &str| {
+            kept.sql
+                .ends_with(&format!(" {}", self.speller.ident(index)))
+        };
+        let index = |part: &Part| match part {
+            Part::Index(_, index) if *index == on.name => true,
+            Part::Index(table, index) | Part::Constraint(table, index) => {
+                is_cluster && table == on && is_named(index)
+            }
+            Part::Column(table, column) => {
+                let column = format!("{}.{}", table.quoted(), self.speller.ident(column));
+                kept.name == column
+            }
+            _ => false,
+        };
+        table || view || self.gone.iter().any(index)
+    }
+
+    /// Makes an object what it is to be.
     pub(super) fn keep(&mut self, key: &Key, to: &Kept) {
+        if self.fresh.contains(&Part::Kept(key.clone())) {
+            return;
+        }
+        let shown = self.shown_kept(to);
+        let before = self
+            .from
+            .kept
+            .get(key)
+            .filter(|_| !self.goes_with_another(key, to));
         let mut needs = None;
-        let before = self.from.kept.get(key);
-        if let Some(before) = before.filter(|_| !self.goes_with_another(key, to)) {
+        if let Some(before) = before {
+            let stored = self.stored.and_then(|stored| stored.kept.get(key));
+            let wanted = stored.unwrap_or(to);
+            if let Some(changes) = kept::changes(before, wanted, &shown) {
+                for change in changes {
+                    let (verb, kind, name) = match change.attribute {
+                        Some((verb, name)) => (verb, "attribute", format!("{shown}.{name}")),
+                        None => (Verb::Alter, to.kind.kind, shown.clone()),
+                    };
+                    self.push_with(change.sql, verb, kind, name, change.hazards);
+                }
+                return;
+            }
             // What others may be made of does not go without a yes, even if it comes again.
-            let is_free = before.kind.stage == Stage::Late;
+            let is_free = before.kind.is_free() || before.undo.is_some();
             let verb = if is_free { Verb::Aside } else { Verb::Drop };
             needs = Some(self.drop_kept(before, verb));
         }
-        let shown = self.shown_kept(to);
         let at = self.push(to.sql.clone(), Verb::Create, to.kind.kind, shown);
         self.statements[at].needs.extend(needs);
+        if kept::calls_publisher(to) {
+            self.statements[at].hazards.push(Hazard::NotTransactional);
+        }
         self.fresh.insert(Part::Kept(key.clone()));
+        if needs.is_some() {
+            self.set_again(key, at);
+        }
+    }
+
+    /// Says again what was said of an object that has just been made again. What differs is made by
+    /// itself.
+    fn set_again(&mut self, of: &Key, made: usize) {
+        let to = self.to;
+        for (key, setting) in to.kept.iter() {
+            let is_same = setting.of.as_ref() == Some(of) && !self.kept_differs(key, setting);
+            if is_same {
+                let shown = self.shown_kept(setting);
+                let at = self.push(setting.sql.clone(), Verb::Create, setting.kind.kind, shown);
+                self.statements[at].needs.push(made);
+                self.fresh.insert(Part::Kept(key.clone()));
+            }
+        }
     }
 
     fn drop_kept(&mut self, kept: &Kept, verb: Verb) -> usize {
-        let sql = format!("DROP {} {}", kept.kind.words, kept.name);
         let shown = self.shown_kept(kept);
-        let lock = match kept.kind.kind {
+        let kind = kept.kind.kind;
+        let words = kind.replace('-', " ");
+        if let Some(undo) = &kept.undo {
+            let hazards = vec![Hazard::Drop(format!("{words} {shown}"))];
+            return self.push_with(undo.clone(), verb, kind, shown, hazards);
+        }
+        let mut sql = format!("DROP {} {}", kept.kind.words, kept.name);
+        let lock = match kind {
             "statistics" => hazards::SHARE_UPDATE_EXCLUSIVE,
             _ => hazards::ACCESS_EXCLUSIVE,
         };
-        let hazards = vec![
+        let mut hazards = vec![
             Hazard::Drop(format!("{} {shown}", kept.kind.words.to_lowercase())),
             lock,
         ];
-        self.push_with(sql, verb, kept.kind.kind, shown, hazards)
+        match kind {
+            // Its functions are made of it, and it of them.
+            "base-type" => {
+                sql.push_str(" CASCADE");
+                hazards.push(Hazard::DataLoss(format!("all values of the type {shown}")));
+            }
+            // It tells the publisher.
+            "subscription" => hazards.push(Hazard::NotTransactional),
+            "user-mapping" => {
+                hazards.push(Hazard::DataLoss(format!("the password of {shown}")));
+            }
+            _ => {}
+        }
+        self.push_with(sql, verb, kind, shown, hazards)
+    }
+
+    /// Announces the base types to be made: their functions speak of them before they are there.
+    pub(super) fn announce_types(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for (key, kept) in to.kept.iter() {
+            if key.0 == "base-type" && !from.kept.contains(key) {
+                let shown = self.shown_kept(kept);
+                self.push(
+                    format!("CREATE TYPE {}", kept.name),
+                    Verb::Create,
+                    "base-type",
+                    shown,
+                );
+            }
+        }
     }
 
     /// Drops the objects of a stage, last first.
@@ -110,20 +228,66 @@ impl Builder<'_> {
         let (from, to) = (self.from, self.to);
         let all: Vec<(&Key, &Kept)> = from.kept.iter().collect();
         for (key, kept) in all.into_iter().rev() {
-            // A rule goes with its table.
-            let table = kept.kind.kind == "rule";
-            let is_there = !table || self.to_has_relation(kept);
+            let is_wanted = to.kept.contains(key)
+                || self.stored.is_some_and(|stored| stored.kept.contains(key));
+            // Functions in a language go before it, and tables before what they are stored by.
+            let stage_of = match kept.kind.kind {
+                "language" | "access-method" => Stage::Early,
+                _ => kept.kind.stage,
+            };
             let is_gone = self.goes_with_another(key, kept);
-            if kept.kind.stage == stage && !to.kept.contains(key) && is_there && !is_gone {
-                self.drop_kept(kept, Verb::Drop);
+            if stage_of != stage || is_wanted || is_gone || !self.outlives(kept) {
+                continue;
+            }
+            let is_state = kept.kind.is_state();
+            let verb = if is_state { Verb::Alter } else { Verb::Drop };
+            let at = self.drop_kept(kept, verb);
+            if is_state {
+                self.statements[at].hazards.clear();
             }
         }
     }
 
-    fn to_has_relation(&self, kept: &Kept) -> bool {
-        let (to, name) = (self.to, kept.name.rsplit(" ON ").next());
-        let mut names = to.tables.keys().chain(to.views.keys());
-        names.any(|table| Some(table.quoted().as_str()) == name)
+    /// Whether what an unwanted object belongs to stays, so that the object has to be dropped.
+    fn outlives(&self, kept: &Kept) -> bool {
+        let (from, to) = (self.from, self.to);
+        if let Some(of) = &kept.of {
+            let owner = to.kept.get(of);
+            let is_copied = owner.is_some_and(|owner| kept::has_copy(&owner.norm));
+            let is_known = !is_copied || self.stored.is_some();
+            return owner.is_some() && is_known && !self.fresh.contains(&Part::Kept(of.clone()));
+        }
+        let Some(on) = &kept.on else { return true };
+        let has_index = |table: &crate::postgres::model::Table| {
+            table.name.schema == on.schema && table.indexes.contains(&on.name)
+        };
+        let is_there =
+            to.tables.contains(on) || to.views.contains(on) || to.tables.values().any(has_index);
+        // The part of a table that it is of may go as well.
+        let column = kept.name.rsplit('.').next().unwrap_or_default();
+        let had_column = |table: &crate::postgres::model::Table, wanted: bool| {
+            let mut names = table.columns.keys();
+            names.any(|name| self.speller.ident(name) == column) == wanted
+        };
+        let is_of_column = matches!(kept.kind.kind, "column-option" | "statistics-target");
+        let loses_column = is_of_column
+            && from
+                .tables
+                .get(on)
+                .is_some_and(|table| had_column(table, true))
+            && to
+                .tables
+                .get(on)
+                .is_some_and(|table| had_column(table, false));
+        is_there && !loses_column && !self.is_made_again(on, kept)
+    }
+
+    /// Base types that are dropped, and with them the functions that take or return one.
+    pub(super) fn gone_types(&self) -> HashSet<String> {
+        let (from, to) = (self.from, self.to);
+        let types = from.kept.iter();
+        let going = types.filter(|(key, _)| key.0 == "base-type" && !to.kept.contains(key));
+        going.map(|(_, kept)| kept.base.clone()).collect()
     }
 
     /// The name as written by people.

@@ -102,6 +102,8 @@ impl<'a> Builder<'a> {
             kind if kept::is_kept(kind) => {
                 let found = self.kept_of(kind, name);
                 stake.whole = found.map_or_else(String::new, |kept| kept.base.clone());
+                let is_setting = found.is_some_and(|kept| kept.undo.is_some());
+                stake.parts = is_setting.then(|| vec![name.to_owned()]);
                 let spoke_of = found.map(|kept| split::names(&kept.sql));
                 stake.spoke_of = Words::new(spoke_of.unwrap_or_default(), false);
             }

@@ -8,6 +8,20 @@ use crate::postgres::model::{Body, ConstraintKind, Function, Table, TypeKind};
 use crate::postgres::name::Name;
 use crate::postgres::split;
 
+/// Kinds of objects that others use without naming them, or only in strings: made as early as
+/// possible.
+const FIRST: [&str; 9] = [
+    "foreign-data-wrapper",
+    "foreign-server",
+    "user-mapping",
+    "access-method",
+    "text-search-parser",
+    "text-search-template",
+    "text-search-dictionary",
+    "text-search-configuration",
+    "text-search-mapping",
+];
+
 /// Something to be made or changed.
 #[derive(Clone, Debug)]
 pub(super) enum Unit {
@@ -28,7 +42,7 @@ impl<'a> Builder<'a> {
     /// Everything different, prerequisites first; otherwise types, sequences, functions, tables,
     /// each in source order.
     pub(super) fn units(&self) -> Vec<Unit> {
-        let mut waiting = Vec::new();
+        let mut waiting = self.kept_units(true);
         for (name, found) in self.to.types.iter() {
             if self.type_differs(found) {
                 let mentions = match &found.kind {
@@ -51,24 +65,24 @@ impl<'a> Builder<'a> {
                 });
             }
         }
+        let of_types = self.made_of_functions();
         for (key, function) in self.to.functions.iter() {
             if self.function_differs(key, function) {
+                let mut mentions = function_mentions(function);
+                // A base type is announced, and defined only when its functions are there.
+                for (names, base) in &of_types {
+                    if names.contains(&key.0.name) {
+                        mentions.retain(|name| name != base);
+                    }
+                }
                 waiting.push(Waiting {
                     unit: Unit::Function(key.clone()),
                     name: key.0.clone(),
-                    mentions: function_mentions(function),
+                    mentions,
                 });
             }
         }
-        for (key, kept) in self.to.kept.iter() {
-            if kept.kind.stage == Stage::Among && self.kept_differs(key, kept) {
-                waiting.push(Waiting {
-                    unit: Unit::Kept(key.clone()),
-                    name: Name::new("", kept.base.clone()),
-                    mentions: split::names(&kept.sql),
-                });
-            }
-        }
+        waiting.extend(self.kept_units(false));
         for (name, table) in self.to.tables.iter() {
             if self.table_differs(table) {
                 waiting.push(Waiting {
@@ -79,6 +93,37 @@ impl<'a> Builder<'a> {
             }
         }
         sorted(waiting)
+    }
+
+    /// Objects compared by words that are to be made or changed.
+    fn kept_units(&self, is_first: bool) -> Vec<Waiting> {
+        let mut waiting = Vec::new();
+        for (key, kept) in self.to.kept.iter() {
+            let is_ours = kept.kind.stage == Stage::Among && FIRST.contains(&key.0) == is_first;
+            if is_ours && self.kept_differs(key, kept) {
+                // Nothing names a setting, and what a name of the same kind means is another object.
+                let is_named = kept.undo.is_none() && key.0 != "user-mapping";
+                let mut mentions = split::names(&kept.sql);
+                if is_named && (is_first || key.0 == "operator-family") {
+                    mentions.retain(|name| *name != kept.base);
+                }
+                let base = kept.base.clone();
+                waiting.push(Waiting {
+                    unit: Unit::Kept(key.clone()),
+                    name: Name::new("", if is_named { base } else { String::new() }),
+                    mentions,
+                });
+            }
+        }
+        waiting
+    }
+
+    /// Names of the functions that base types are made of, and the types.
+    fn made_of_functions(&self) -> Vec<(Vec<String>, &'a str)> {
+        let types = self.to.kept.iter().filter(|(key, _)| key.0 == "base-type");
+        types
+            .map(|(_, kept)| (split::names(&kept.sql), kept.base.as_str()))
+            .collect()
     }
 
     pub(super) fn unit(&mut self, unit: &Unit) {
@@ -125,7 +170,7 @@ impl<'a> Builder<'a> {
 /// Names in what the server looks at when the function is made: not in the bodies of other
 /// languages.
 pub(super) fn function_mentions(function: &Function) -> Vec<String> {
-    let mut mentions = Vec::new();
+    let mut mentions = vec![function.language.clone()];
     for argument in &function.arguments {
         mentions.push(argument.data_type.name.clone());
         if let Some(default) = &argument.default {
@@ -168,6 +213,7 @@ pub(super) fn table_mentions(table: &Table) -> Vec<String> {
             _ => {}
         }
     }
+    mentions.extend(table.access_method.clone());
     let parents = table
         .inherits
         .iter()

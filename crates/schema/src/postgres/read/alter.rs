@@ -79,7 +79,7 @@ impl Reader<'_> {
                     table.columns.insert(column.name.clone(), column);
                 }
             }
-            K::ALTER_COLUMN => return alter_column(table, action),
+            K::ALTER_COLUMN => return self.alter_column(table, action),
             K::DROP_COLUMN => {
                 let column = word_in(action, K::COLUMN_NAME_REF);
                 table.columns.remove(&column);
@@ -114,11 +114,37 @@ impl Reader<'_> {
             | K::DISABLE_TRIGGER
             | K::ENABLE_ALWAYS_TRIGGER
             | K::ENABLE_REPLICA_TRIGGER => set_trigger(table, action),
+            K::CLUSTER_ON
+            | K::SET_WITHOUT_CLUSTER
+            | K::ENABLE_RULE
+            | K::DISABLE_RULE
+            | K::ENABLE_REPLICA_RULE
+            | K::ENABLE_ALWAYS_RULE => return self.set(table, action),
             // Where rows lie is no part of the schema.
-            K::CLUSTER_ON | K::SET_WITHOUT_CLUSTER | K::SET_TABLESPACE | K::SET_WITHOUT_OIDS => {}
+            K::SET_TABLESPACE | K::SET_WITHOUT_OIDS => {}
             _ => return Err(Trouble::Opaque),
         }
         Ok(())
+    }
+
+    /// Reads an action that the model of tables has no place for.
+    fn set(&mut self, table: &Table, action: Node<'_>) -> Read {
+        let text = format!("ALTER TABLE ONLY {} {}", table.name.quoted(), action.text());
+        match self.read_kept(&text) {
+            true => Ok(()),
+            false => Err(Trouble::Opaque),
+        }
+    }
+
+    fn alter_column(&mut self, table: &mut Table, action: Node<'_>) -> Read {
+        let column = word_in(action, K::COLUMN_NAME_REF);
+        let change = action.children().last().ok_or(Trouble::Opaque)?;
+        let is_own = table.columns.contains(&column);
+        match change.kind() {
+            K::SET_OPTIONS => self.set(table, action),
+            K::SET_DEFAULT | K::SET_STATISTICS if !is_own => self.set(table, action),
+            _ => alter_column(table, action),
+        }
     }
 
     fn alter_add_constraint(

@@ -11,6 +11,7 @@ pub(super) fn finish(schema: &mut Schema) {
     find_types(schema);
     find_keys(schema);
     fold_serials(schema);
+    leave_out_inherited_defaults(schema);
     inherit_columns(schema);
     for sequence in schema.sequences.values_mut() {
         let data_type = sequence.options.data_type.clone().unwrap_or_default();
@@ -19,6 +20,27 @@ pub(super) fn finish(schema: &mut Schema) {
     schema
         .grants
         .retain(|_, grant| !grant.privileges.is_empty());
+}
+
+/// Removes defaults of inherited columns that the parents' columns have too.
+fn leave_out_inherited_defaults(schema: &mut Schema) {
+    let tables = &schema.tables;
+    schema.kept.retain(|(kind, _), kept| {
+        let child = kept.on.as_ref().and_then(|on| tables.get(on));
+        let parents = child.into_iter().flat_map(|child| &child.inherits);
+        let mut columns = parents
+            .filter_map(|parent| tables.get(parent))
+            .flat_map(|parent| parent.columns.values());
+        let is_same = |column: &crate::postgres::model::Column| {
+            let name = crate::postgres::name::quote(&column.name);
+            let default = column.default.as_ref();
+            default.is_some_and(|default| {
+                let end = format!(" ALTER COLUMN {name} SET DEFAULT {}", default.0);
+                kept.sql.ends_with(&end)
+            })
+        };
+        *kind != "column-default" || !columns.any(is_same)
+    });
 }
 
 /// Removes keys of partitions created with the parent's. Servers do not distinguish them either.

@@ -42,6 +42,9 @@ impl Reader<'_> {
     /// Takes in a table whose items are all there.
     pub(super) fn put_table(&mut self, mut table: Table) {
         self.name_constraints(&mut table);
+        if table.access_method.is_none() && table.partition_by.is_none() {
+            table.access_method.clone_from(&self.access_method);
+        }
         let name = table.name.clone();
         self.schema.tables.insert(name.clone(), table);
         self.require_key_columns(&name);

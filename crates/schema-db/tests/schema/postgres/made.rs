@@ -1,0 +1,184 @@
+//! Statements that make objects of each kind.
+
+/// Statements creating and changing objects of one kind, with prerequisites.
+pub(super) const KINDS: [(&str, &str); 26] = [
+    (
+        "procedure",
+        "CREATE TABLE t (a int); CREATE PROCEDURE fill(n int DEFAULT 3, INOUT done int DEFAULT 0) LANGUAGE plpgsql SECURITY DEFINER \
+             SET search_path = public AS 'BEGIN INSERT INTO t VALUES (n); done := 1; END'; \
+         CREATE PROCEDURE empty() BEGIN ATOMIC DELETE FROM t; END; COMMENT ON PROCEDURE empty() IS 'all of it';",
+    ),
+    (
+        "aggregate",
+        "CREATE FUNCTION joined(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT coalesce($1, '''') || $2'; \
+         CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int, INITCOND = '0', COMBINEFUNC = int4pl, PARALLEL = SAFE); \
+         CREATE AGGREGATE words(text) (SFUNC = joined, STYPE = text); COMMENT ON AGGREGATE total(int) IS 'sum';",
+    ),
+    (
+        "composite type",
+        "CREATE TYPE addr AS (street text COLLATE \"C\", house numeric(6,2)); CREATE TYPE person AS (name text, home addr); \
+         CREATE TABLE t (who person, others addr[]); CREATE FUNCTION house(addr) RETURNS numeric LANGUAGE sql AS 'SELECT $1.house'; \
+         COMMENT ON TYPE addr IS 'where';",
+    ),
+    (
+        "range type",
+        "CREATE TYPE fr AS RANGE (SUBTYPE = float8, SUBTYPE_DIFF = float8mi); CREATE TABLE t (a fr, EXCLUDE USING gist (a WITH &&));",
+    ),
+    (
+        "domain",
+        "CREATE DOMAIN pos AS int DEFAULT 1 NOT NULL CONSTRAINT over CHECK (VALUE > 0); CREATE DOMAIN few AS pos CHECK (VALUE < 9); \
+         CREATE TABLE t (a few); COMMENT ON DOMAIN pos IS 'above 0';",
+    ),
+    (
+        "collation",
+        "CREATE COLLATION num (provider = icu, locale = 'en-u-kn-true', deterministic = false); CREATE COLLATION app_c FROM \"C\"; \
+         CREATE TABLE t (a text COLLATE num); COMMENT ON COLLATION num IS 'by number';",
+    ),
+    (
+        "cast and operator",
+        "CREATE TYPE pair AS (a int, b int); CREATE FUNCTION same(pair, pair) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1.a = $2.a'; \
+         CREATE FUNCTION as_int(pair) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1.a'; \
+         CREATE OPERATOR === (LEFTARG = pair, RIGHTARG = pair, FUNCTION = same, COMMUTATOR = ===, RESTRICT = eqsel, JOIN = eqjoinsel); \
+         CREATE CAST (pair AS int) WITH FUNCTION as_int(pair) AS ASSIGNMENT; COMMENT ON CAST (pair AS int) IS 'first';",
+    ),
+    (
+        "rule",
+        "CREATE TABLE t (a int); CREATE TABLE gone (a int); CREATE VIEW v AS SELECT a FROM t; \
+         CREATE RULE keep AS ON DELETE TO t DO ALSO INSERT INTO gone VALUES (old.a); \
+         CREATE RULE put AS ON INSERT TO v DO INSTEAD INSERT INTO t VALUES (new.a); COMMENT ON RULE keep ON t IS 'nothing is lost';",
+    ),
+    (
+        "event trigger",
+        "CREATE FUNCTION on_ddl() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'; \
+         CREATE EVENT TRIGGER et ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'DROP TABLE') EXECUTE FUNCTION on_ddl(); \
+         COMMENT ON EVENT TRIGGER et IS 'watches';",
+    ),
+    (
+        "statistics",
+        "CREATE TABLE t (a int, b int); CREATE STATISTICS s (ndistinct, dependencies) ON a, b FROM t; \
+         CREATE STATISTICS e ON (a + b) FROM t; COMMENT ON STATISTICS s IS 'both';",
+    ),
+    (
+        "foreign server",
+        "CREATE FOREIGN DATA WRAPPER far OPTIONS (debug 'true'); \
+         CREATE SERVER there TYPE 'x' VERSION '1' FOREIGN DATA WRAPPER far OPTIONS (host 'h', port '1'); COMMENT ON SERVER there IS 'away';",
+    ),
+    (
+        "table",
+        "CREATE TABLE p (id int GENERATED ALWAYS AS IDENTITY (START WITH 7 INCREMENT BY 3 CACHE 5) PRIMARY KEY, a text COMPRESSION pglz, \
+             b text, c int DEFAULT 1) WITH (fillfactor = 70); CREATE TABLE q (d int) INHERITS (p); \
+         ALTER TABLE p ALTER COLUMN b SET STORAGE EXTERNAL; ALTER TABLE ONLY p ALTER COLUMN c SET STATISTICS 500; \
+         CREATE FUNCTION twice(int) RETURNS int LANGUAGE sql IMMUTABLE BEGIN ATOMIC SELECT $1 * 2; END; \
+         CREATE INDEX i ON p (twice(c)) WHERE b IS NOT NULL; COMMENT ON INDEX i IS 'twice';",
+    ),
+    (
+        "publication",
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b text); CREATE TABLE \"U\" (id int PRIMARY KEY); CREATE SCHEMA app; \
+         CREATE PUBLICATION everything FOR ALL TABLES WITH (publish = 'insert, delete'); \
+         CREATE PUBLICATION partly FOR TABLE t (id, a) WHERE (id > 5), \"U\" WITH (publish_via_partition_root = true); \
+         CREATE PUBLICATION whole FOR TABLES IN SCHEMA app; COMMENT ON PUBLICATION partly IS 'a part';",
+    ),
+    (
+        "subscription",
+        "CREATE SUBSCRIPTION sub CONNECTION 'host=127.0.0.1 port=1 dbname=x' PUBLICATION p, \"Q\" \
+             WITH (connect = false, slot_name = NONE, binary = true); COMMENT ON SUBSCRIPTION sub IS 'from there'; \
+         CREATE SUBSCRIPTION other CONNECTION 'host=127.0.0.1 port=1' PUBLICATION p \
+             WITH (connect = false, slot_name = 'a', disable_on_error = true, streaming = on, synchronous_commit = 'local'); \
+         ALTER SUBSCRIPTION other SET (slot_name = NONE);",
+    ),
+    (
+        "user mapping",
+        "CREATE FOREIGN DATA WRAPPER far; CREATE SERVER there FOREIGN DATA WRAPPER far; \
+         CREATE USER MAPPING FOR PUBLIC SERVER there OPTIONS (\"user\" 'me', dbname 'it''s'); \
+         CREATE USER MAPPING FOR user1 SERVER there;",
+    ),
+    (
+        "text search",
+        "CREATE TEXT SEARCH PARSER pars (START = prsd_start, GETTOKEN = prsd_nexttoken, END = prsd_end, LEXTYPES = prsd_lextype, \
+             HEADLINE = prsd_headline); CREATE TEXT SEARCH TEMPLATE tmpl (INIT = dsimple_init, LEXIZE = dsimple_lexize); \
+         CREATE TEXT SEARCH DICTIONARY words (TEMPLATE = tmpl, stopwords = 'english'); \
+         CREATE TEXT SEARCH DICTIONARY stem (TEMPLATE = snowball, language = 'english', stopwords = 'english'); \
+         CREATE TEXT SEARCH CONFIGURATION own (PARSER = pars); \
+         ALTER TEXT SEARCH CONFIGURATION own ADD MAPPING FOR asciiword, word WITH stem, words; \
+         CREATE TEXT SEARCH CONFIGURATION copied (COPY = english); \
+         ALTER TEXT SEARCH CONFIGURATION copied ALTER MAPPING FOR asciiword WITH words; \
+         CREATE TABLE t (a text, b tsvector GENERATED ALWAYS AS (to_tsvector('own', a)) STORED); \
+         CREATE INDEX i ON t USING gin (to_tsvector('copied', a)); \
+         COMMENT ON TEXT SEARCH CONFIGURATION own IS 'c'; COMMENT ON TEXT SEARCH DICTIONARY words IS 'd'; \
+         COMMENT ON TEXT SEARCH PARSER pars IS 'p'; COMMENT ON TEXT SEARCH TEMPLATE tmpl IS 't';",
+    ),
+    (
+        "operator class and family",
+        "CREATE TYPE pair AS (a int, b int); \
+         CREATE FUNCTION pair_cmp(pair, pair) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1.a - $2.a'; \
+         CREATE OPERATOR FAMILY pairs USING btree; \
+         CREATE FUNCTION lt(pair, pair) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1.a < $2.a'; \
+         CREATE OPERATOR <<< (LEFTARG = pair, RIGHTARG = pair, FUNCTION = lt); \
+         CREATE OPERATOR CLASS by_a FOR TYPE pair USING btree FAMILY pairs AS OPERATOR 1 <<<, FUNCTION 1 pair_cmp(pair, pair); \
+         CREATE OPERATOR CLASS backwards FOR TYPE int USING btree AS OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, \
+             OPERATOR 5 <, FUNCTION 1 btint4cmp(int, int); \
+         CREATE OPERATOR FAMILY mixed USING btree; \
+         ALTER OPERATOR FAMILY mixed USING btree ADD OPERATOR 1 < (int4, int8), FUNCTION 1 (int4, int8) btint48cmp(int4, int8); \
+         CREATE TABLE t (a int); CREATE INDEX i ON t (a backwards); \
+         COMMENT ON OPERATOR CLASS backwards USING btree IS 'down'; COMMENT ON OPERATOR FAMILY mixed USING btree IS 'm';",
+    ),
+    (
+        "conversion",
+        "CREATE CONVERSION conv FOR 'UTF8' TO 'LATIN1' FROM utf8_to_iso8859_1; \
+         CREATE DEFAULT CONVERSION other FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8; COMMENT ON CONVERSION conv IS 'c';",
+    ),
+    (
+        "language and transform",
+        "CREATE FUNCTION pl_call() RETURNS language_handler LANGUAGE c AS '$libdir/plpgsql', 'plpgsql_call_handler'; \
+         CREATE FUNCTION pl_inline(internal) RETURNS void LANGUAGE c STRICT AS '$libdir/plpgsql', 'plpgsql_inline_handler'; \
+         CREATE TRUSTED LANGUAGE pl HANDLER pl_call INLINE pl_inline; \
+         CREATE FUNCTION f() RETURNS int LANGUAGE pl AS 'BEGIN RETURN 1; END'; COMMENT ON LANGUAGE pl IS 'l'; \
+         CREATE TRANSFORM FOR int LANGUAGE pl (FROM SQL WITH FUNCTION prsd_lextype(internal), TO SQL WITH FUNCTION int4recv(internal)); \
+         COMMENT ON TRANSFORM FOR int LANGUAGE pl IS 't';",
+    ),
+    (
+        "access method",
+        "CREATE ACCESS METHOD heap2 TYPE TABLE HANDLER heap_tableam_handler; CREATE TABLE t (a int) USING heap2; \
+         CREATE ACCESS METHOD gist2 TYPE INDEX HANDLER gisthandler; COMMENT ON ACCESS METHOD heap2 IS 'again';",
+    ),
+    (
+        "base type",
+        "CREATE TYPE num; CREATE FUNCTION num_in(cstring) RETURNS num LANGUAGE internal IMMUTABLE STRICT AS 'int4in'; \
+         CREATE FUNCTION num_out(num) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out'; \
+         CREATE TYPE num (INPUT = num_in, OUTPUT = num_out, INTERNALLENGTH = 4, PASSEDBYVALUE, ALIGNMENT = int4, DEFAULT = '7', \
+             CATEGORY = 'N'); COMMENT ON TYPE num IS 'a number'; CREATE TABLE t (a num, b num[]); \
+         CREATE FUNCTION twice(num) RETURNS num LANGUAGE sql IMMUTABLE AS 'SELECT $1';",
+    ),
+    (
+        "clustered table",
+        "CREATE TABLE t (a int PRIMARY KEY, b int); CREATE INDEX i ON t (b); ALTER TABLE t CLUSTER ON i; \
+         CREATE TABLE u (a int PRIMARY KEY); ALTER TABLE u CLUSTER ON u_pkey;",
+    ),
+    (
+        "states",
+        "CREATE TABLE t (a int, b int); CREATE TABLE gone (a int); \
+         CREATE RULE keep AS ON DELETE TO t DO ALSO INSERT INTO gone VALUES (old.a); ALTER TABLE t DISABLE RULE keep; \
+         CREATE RULE also AS ON UPDATE TO t DO ALSO NOTHING; ALTER TABLE t ENABLE ALWAYS RULE also; \
+         CREATE FUNCTION on_ddl() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'; \
+         CREATE EVENT TRIGGER et ON ddl_command_end EXECUTE FUNCTION on_ddl(); ALTER EVENT TRIGGER et DISABLE; \
+         CREATE EVENT TRIGGER es ON ddl_command_end EXECUTE FUNCTION on_ddl(); ALTER EVENT TRIGGER es ENABLE REPLICA;",
+    ),
+    (
+        "statistics targets and column options",
+        "CREATE TABLE p (a int, b int DEFAULT 1, c text) WITH (toast.autovacuum_enabled = false, fillfactor = 70); \
+         CREATE TABLE q (d int) INHERITS (p); ALTER TABLE ONLY q ALTER COLUMN a SET STATISTICS 50; \
+         ALTER TABLE ONLY q ALTER COLUMN b SET DEFAULT 2; ALTER TABLE ONLY p ALTER COLUMN a SET (n_distinct = 5); \
+         CREATE STATISTICS s ON a, b FROM p; ALTER STATISTICS s SET STATISTICS 300; \
+         CREATE INDEX i ON p ((a + b)); ALTER INDEX i ALTER COLUMN 1 SET STATISTICS 200; \
+         CREATE VIEW v AS SELECT a, b FROM p; ALTER VIEW v ALTER COLUMN a SET DEFAULT 4;",
+    ),
+    (
+        "composite type",
+        "CREATE TYPE addr AS (street text, house int); COMMENT ON COLUMN addr.street IS 'its name'; COMMENT ON TYPE addr IS 'where';",
+    ),
+    (
+        "foreign data wrapper",
+        "CREATE FOREIGN DATA WRAPPER far VALIDATOR postgresql_fdw_validator; COMMENT ON FOREIGN DATA WRAPPER far IS 'f'; \
+         CREATE SERVER there FOREIGN DATA WRAPPER far OPTIONS (host 'h');",
+    ),
+];

@@ -1,0 +1,161 @@
+//! What is read and planned of texts alone.
+
+use super::norm::norm;
+use super::*;
+
+#[test]
+fn objects_are_told_apart() {
+    for (text, kind, name) in [
+        (
+            "CREATE TYPE addr AS (street text)",
+            "composite-type",
+            "public.addr",
+        ),
+        (
+            "create type app.fr as range (subtype = float8)",
+            "range-type",
+            "app.fr",
+        ),
+        (
+            "CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int)",
+            "aggregate",
+            "public.total(integer)",
+        ),
+        (
+            "CREATE CAST (int AS text) WITH INOUT",
+            "cast",
+            "(integer AS text)",
+        ),
+        (
+            "CREATE OR REPLACE RULE r AS ON DELETE TO app.t DO INSTEAD NOTHING",
+            "rule",
+            "r ON app.t",
+        ),
+        (
+            "CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)",
+            "operator",
+            "public.=== (integer, integer)",
+        ),
+        (
+            "CREATE STATISTICS IF NOT EXISTS s ON a, b FROM t",
+            "statistics",
+            "public.s",
+        ),
+        (
+            "CREATE EVENT TRIGGER et ON ddl_command_end EXECUTE FUNCTION f()",
+            "event-trigger",
+            "et",
+        ),
+    ] {
+        let steps = read(text, "public").unwrap_or_default();
+        let [Step::Made(kept)] = &steps[..] else {
+            panic!("{text}");
+        };
+        assert_eq!((kept.kind.kind, kept.name.as_str()), (kind, name));
+    }
+    assert!(read("CREATE TYPE mood AS ENUM ('a')", "public").is_none());
+}
+
+#[test]
+fn spaces_and_case_are_no_difference() {
+    assert_eq!(
+        norm("CREATE  RULE r AS\n ON x ( 'A  b' )"),
+        norm("create rule R as on X('A  b')")
+    );
+    assert_ne!(
+        norm("CREATE RULE r AS ON 'a'"),
+        norm("CREATE RULE r AS ON 'A'")
+    );
+}
+
+#[test]
+fn a_class_without_a_family_has_one_of_its_name() {
+    let text = "CREATE OPERATOR CLASS c FOR TYPE int USING btree AS OPERATOR 1 <";
+    let steps = read(text, "public").unwrap_or_default();
+    let [Step::Made(family), Step::Made(class)] = &steps[..] else {
+        panic!("{text}");
+    };
+    assert_eq!(family.sql, "CREATE OPERATOR FAMILY public.c USING btree");
+    assert_eq!(class.name, "public.c USING btree");
+    assert!(class.sql.contains(" FAMILY public.c AS "), "{}", class.sql);
+}
+
+/// The plan from one text to another; what waits begins with `--`.
+fn planned(from: &str, to: &str) -> Vec<String> {
+    let read = |text: &str| {
+        let source = crate::Source {
+            name: "text".to_owned(),
+            text: text.to_owned(),
+        };
+        let server = crate::Server::unknown(crate::Product::Postgres);
+        crate::postgres::read(&[source], &server, 1).unwrap().0
+    };
+    let options = crate::PlanOptions::default();
+    let mut plan = crate::postgres::plan(&read(from), &read(to), &options).unwrap();
+    plan.hold_back(&crate::Allowed::default());
+    let line = |statement: &crate::Statement| match statement.held_back {
+        None => statement.sql.clone(),
+        Some(_) => format!("-- {}", statement.sql),
+    };
+    plan.statements.iter().map(line).collect()
+}
+
+#[test]
+fn a_label_changes_and_goes_with_a_yes_only() {
+    let table = "CREATE TABLE t (a int);";
+    let labelled =
+        |label: &str| format!("{table} SECURITY LABEL FOR selinux ON TABLE public.t IS '{label}';");
+    let head = "SECURITY LABEL FOR selinux ON TABLE public.t IS";
+    assert_eq!(planned(table, &labelled("a")), [format!("{head} 'a'")]);
+    assert_eq!(
+        planned(&labelled("a"), &labelled("b")),
+        [format!("-- {head} 'b'")]
+    );
+    assert_eq!(planned(&labelled("a"), table), [format!("-- {head} NULL")]);
+    assert_eq!(planned(&labelled("a"), &labelled("a")), [""; 0]);
+}
+
+#[test]
+fn a_password_that_no_export_has_is_no_difference() {
+    let server = "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w;";
+    let mapping = |options: &str| {
+        format!("{server} CREATE USER MAPPING FOR PUBLIC SERVER s OPTIONS ({options});")
+    };
+    let with = mapping("\"user\" 'a', password 'b'");
+    assert_eq!(planned(&mapping("\"user\" 'a'"), &with), [""; 0]);
+    let subscription = |connection: &str| {
+        format!(
+            "CREATE SUBSCRIPTION s CONNECTION '{connection}' PUBLICATION p WITH (connect = false);"
+        )
+    };
+    for (with, without) in [
+        ("host=a password=b port=1", "host=a port=1"),
+        ("password=''b c'' host=a", "host=a"),
+        ("postgres://me:b@h/d", "postgres://me@h/d"),
+    ] {
+        let planned = planned(&subscription(without), &subscription(with));
+        assert_eq!(planned, [""; 0], "{with}");
+    }
+}
+
+#[test]
+fn a_base_type_is_announced_before_its_functions_and_made_after_them() {
+    let text = "CREATE TYPE n; CREATE FUNCTION n_in(cstring) RETURNS n LANGUAGE internal AS 'int4in'; \
+         CREATE FUNCTION n_out(n) RETURNS cstring LANGUAGE internal AS 'int4out'; \
+         CREATE TYPE n (INPUT = n_in, OUTPUT = n_out); CREATE TABLE t (a n);";
+    let made = planned("", text);
+    let starts: Vec<&str> = made.iter().map(|sql| &sql[..15]).collect();
+    assert_eq!(
+        starts,
+        [
+            "CREATE TYPE pub",
+            "CREATE OR REPLA",
+            "CREATE OR REPLA",
+            "CREATE TYPE n (",
+            "CREATE TABLE pu"
+        ]
+    );
+    let dropped = planned(text, "");
+    let expected = ["-- DROP TABLE public.t", "-- DROP TYPE public.n CASCADE"];
+    assert_eq!(dropped, expected);
+}

@@ -1,0 +1,55 @@
+//! Objects compared by words.
+
+use super::Reader;
+use crate::postgres::kept::{self, Step};
+use crate::postgres::model::Owner;
+
+impl Reader<'_> {
+    /// Reads a statement about an object compared by words; `false` for any other.
+    pub(super) fn read_kept(&mut self, text: &str) -> bool {
+        let Some(steps) = kept::read(text, &self.current_schema) else {
+            return false;
+        };
+        let mut is_read = true;
+        for step in steps {
+            is_read &= self.take_step(step, text);
+        }
+        is_read
+    }
+
+    fn take_step(&mut self, step: Step, text: &str) -> bool {
+        let all = &mut self.schema.kept;
+        match step {
+            Step::Made(kept) => {
+                let key = (kept.kind.kind, kept.name.clone());
+                let is_family = kept.kind.kind == "operator-family";
+                // A setting of something unknown is not understood either.
+                let is_known = kept.of.as_ref().is_none_or(|of| all.contains(of));
+                // The family of a class may have been made before.
+                if is_known && !(is_family && all.contains(&key)) {
+                    all.insert(key, *kept);
+                }
+                is_known
+            }
+            Step::Commented(named, comment) => {
+                let found = named.key(all).and_then(|key| all.get_mut(&key));
+                found.map(|kept| kept.meta.comment = comment).is_some()
+            }
+            Step::Owned(named, role) => {
+                let source = text.to_owned();
+                let owner = Some(Box::new(Owner { role, source }));
+                let found = named.key(all).and_then(|key| all.get_mut(&key));
+                found.map(|kept| kept.meta.owner = owner).is_some()
+            }
+            Step::Dropped(named) => {
+                let key = named.key(all);
+                key.and_then(|key| all.remove(&key)).is_some()
+            }
+            Step::Unset(key) => {
+                let _ = all.remove(&key);
+                true
+            }
+            Step::Announced => true,
+        }
+    }
+}
