@@ -25,7 +25,7 @@ const LIMIT_S: &str = "900";
 struct Suite {
     /// Debian's release.
     suite: &'static str,
-    /// Its source package.
+    /// Source package of the project.
     package: &'static str,
     /// Below the source.
     folder: &'static str,
@@ -55,7 +55,7 @@ const RAILS: Suite = Suite {
     ..SUITE
 };
 
-/// Those whose source a mirror lacks say so in the table.
+/// All suites; a suite whose source is missing on a mirror says so in the table.
 const SUITES: [Suite; 11] = [
     Suite {
         package: "puma",

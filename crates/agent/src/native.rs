@@ -346,7 +346,7 @@ extern "C" fn dry(_self: Value, on: Value) -> Value {
 }
 
 /// `event_cost` → nanoseconds of one GVL event in the agent's hook, by the median batch: a pause of
-/// the host in some of them does not count.
+/// the host in some batches does not count.
 extern "C" fn event_cost(_self: Value) -> Value {
     static READY_AT: AtomicU64 = AtomicU64::new(0);
     const BATCHES: usize = 30;

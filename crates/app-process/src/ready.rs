@@ -29,8 +29,8 @@ pub enum ReadyBy {
     Answer(u16),
 }
 
-/// Requests an `https` URL within a time limit, whatever its certificate; returns the status of a
-/// response. This crate speaks no TLS.
+/// Requests an `https` URL within a time limit, whatever the server's certificate; returns the
+/// status of a response. This crate speaks no TLS.
 pub type Ask = fn(&str, Duration) -> Option<u16>;
 
 /// How often everything is looked at again.

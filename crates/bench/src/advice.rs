@@ -125,7 +125,7 @@ fn claims(app: &App, program: &str, seconds: f64, kept: &Path) -> Result<Value, 
     Ok(judged(&run))
 }
 
-/// Returns the claims that the program derives from a stored recording.
+/// Returns the claims derived by the program from a stored recording.
 fn claims_again(app: &App, program: &str, kept: &Path) -> Result<Value, Box<dyn Error>> {
     let mut copy = copy_of(app)?;
     if !program.is_empty() {
@@ -145,7 +145,7 @@ fn claims_again(app: &App, program: &str, kept: &Path) -> Result<Value, Box<dyn 
     ))
 }
 
-/// Returns the parts of a run's page that are judged.
+/// Returns the judged parts of a run's page.
 fn judged(run: &Value) -> Value {
     let findings = run["findings"].as_array().into_iter().flatten();
     let fixes = findings.filter(|finding| finding["number"].is_i64());

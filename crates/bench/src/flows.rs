@@ -1,5 +1,5 @@
-//! `hakaru flows from` an access log, beside the load behind the log: the chat behind nginx
-//! under its own load, then under the load made of nginx's log.
+//! `hakaru flows from` an access log, beside the load behind the log: the chat behind nginx under
+//! the chat's own load, then under the load made of nginx's log.
 //!
 //! Both are measured by the same observer, nginx: the mix of routes, requests per second, and
 //! requests under way. And both runs have to name the same causes first.
@@ -25,7 +25,7 @@ const FINDINGS: usize = 3;
 /// What nginx saw of a load.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Requests by route, as `hakaru logs` names them.
+    /// Requests by route, as named by `hakaru logs`.
     routes: BTreeMap<String, f64>,
     /// Requests per second.
     rate: f64,
@@ -112,8 +112,8 @@ fn configuration(folder: &str, front: u16, back: u16) -> String {
     )
 }
 
-/// Runs a configuration; returns what nginx saw of it, and the run's JSON. There is no warm-up, so
-/// that the log holds what the run counted.
+/// Runs a configuration; returns what nginx saw of the run, and the run's JSON. There is no
+/// warm-up, so that the log holds what the run counted.
 fn measure(chat: &Copy, config: &str, more: &[&str]) -> Result<(Seen, Value), Box<dyn Error>> {
     let words = ["run", "--config", config, "--warmup", "0s"];
     let words: Vec<String> = words
@@ -200,7 +200,7 @@ fn moved(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>) -> f64 {
     differences.sum::<f64>() / 2.0
 }
 
-/// Returns the causes named first: the kind of finding and its route.
+/// Returns the causes named first: kind and route of each finding.
 fn causes(run: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let findings = run["findings"].as_array().into_iter().flatten();

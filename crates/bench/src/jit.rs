@@ -21,7 +21,7 @@ const KINDS: [(&str, &str, &str); 3] = [
     ("zjit", "--zjit", "ZJIT"),
 ];
 
-/// Time of a step beyond its budget, seconds: starts of processes, and the last block.
+/// Time of a step beyond the budget, seconds: starts of processes, and the last block.
 const BEYOND_S: f64 = 15.0;
 
 /// Measures each workload on each Ruby and writes the tables. `--ruby PATH[,PATH]` names the
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(true)
 }
 
-/// Runs `hakaru bench workloads` on one of them.
+/// Runs `hakaru bench workloads` on one Ruby.
 fn measure(
     ruby: &str,
     kinds: &[&(&str, &str, &str)],

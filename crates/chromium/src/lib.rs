@@ -166,7 +166,7 @@ impl Browser {
         answer["result"].clone()
     }
 
-    /// Sends a command and returns its answer, which may be an error.
+    /// Sends a command and returns the answer, which may be an error.
     fn answer(&mut self, method: &str, parameters: Value) -> Value {
         self.last_id += 1;
         let mut message = json!({ "id": self.last_id, "method": method, "params": parameters });

@@ -21,8 +21,9 @@ const OPENED_EACH: f64 = 0.5;
 const CLOCK_OFF_NS: i64 = 100_000_000;
 /// Least requests of each of two app hosts for a comparison of medians.
 const SLOWER_REQUESTS_MIN: u64 = 50;
-/// Ratio and difference (seconds) between medians of the slowest and the fastest host,
-/// when it is slow. Requests are dealt out alike, so the medians of equal hosts are near.
+/// Ratio and difference (seconds) between medians of the slowest and the fastest host, at which the
+/// slowest host is called slow. Requests are dealt out alike, so the medians of equal hosts are
+/// near.
 const SLOWER_FACTOR: f64 = 2.0;
 const SLOWER_S: f64 = 0.010;
 /// Round trip, seconds, above which two hosts are not in one place. Within a data centre it is

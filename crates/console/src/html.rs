@@ -67,7 +67,7 @@ pub fn check_html(html: Option<&Path>, json: bool) -> Result<(), HtmlError> {
     }
 }
 
-/// Checks that a file can be written, before the measurement for it begins.
+/// Checks whether a file can be written, before the measurement for the file begins.
 ///
 /// # Errors
 /// The file cannot be opened for writing.

@@ -81,7 +81,8 @@ impl Page {
         self.block.push_str(trimmed);
     }
 
-    /// Adds a row of a table: the first cell, and below it the other cells with their heads.
+    /// Adds a row of a table: the first cell, and below the first the other cells with the column
+    /// heads.
     fn add_row(&mut self, line: &str) {
         let cells: Vec<String> = cells(line);
         if self.heads.is_empty() {

@@ -1,5 +1,5 @@
 //! Connections to database servers: TLS as asked for by an address ([`tls`]), and the drivers'
-//! connections with it ([`mysql`], [`postgres`]). Who connects decides what is asked and how long.
+//! connections with TLS ([`mysql`], [`postgres`]). Who connects decides what is asked and how long.
 //!
 //! Invariant: sends no statement; no password reaches a message.
 
@@ -29,7 +29,7 @@ impl<E: fmt::Display> fmt::Display for ConnectError<E> {
 
 impl<E: fmt::Debug + fmt::Display> std::error::Error for ConnectError<E> {}
 
-/// Returns a part of a URL with its escapes replaced: `%41` is `A`.
+/// Returns a part of a URL with the escapes replaced: `%41` is `A`.
 pub fn unescaped(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

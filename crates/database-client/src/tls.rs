@@ -118,8 +118,8 @@ impl Tls {
         Ok(())
     }
 
-    /// Returns what is to be done. Who names authorities wants the server's certificate checked against
-    /// them.
+    /// Returns what is to be done. Who names authorities wants the server's certificate checked
+    /// against them.
     pub fn resolved(&self) -> TlsMode {
         match (self.mode, &self.authorities) {
             (None, Some(_)) => TlsMode::Host,

@@ -241,9 +241,9 @@ pub struct App {
     pub boots_snap: bool,
     /// Whether the folder is a Rails app's.
     pub is_rails: bool,
-    /// Ruby files of `app` and `lib` that were looked at.
+    /// Ruby files of `app` and `lib` looked at.
     pub sources: u32,
-    /// Those of them without `frozen_string_literal: true`.
+    /// Ruby files looked at without `frozen_string_literal: true`.
     pub sources_unfrozen: u32,
 }
 
@@ -283,8 +283,8 @@ pub struct Database {
     /// Costs of the data's disk, if another than the app's; without figures for a disk only the
     /// server may use.
     pub disk: Option<DiskCosts>,
-    /// Cost of a page missing in the server's memory, nanoseconds, as lookups of this server show
-    /// it; `None` where they do not, or the server runs elsewhere.
+    /// Cost of a page missing in the server's memory, nanoseconds, as shown by lookups of the
+    /// server; `None` where lookups do not show the cost, or the server runs elsewhere.
     pub miss_ns: Option<f64>,
     /// Ranges of PostgreSQL's indexes under another `random_page_cost`; `None` where not asked.
     pub ranges: Option<Ranges>,
@@ -298,9 +298,9 @@ pub struct Ranges {
     pub asked: u32,
     /// Ranges with another plan under the setting advised.
     pub changed: u32,
-    /// Ranges read under both settings, of those with another plan.
+    /// Ranges with another plan, read under both settings.
     pub timed: u32,
-    /// How much longer one of them takes under the present setting, the mean, nanoseconds; negative
+    /// How much longer a range takes under the present setting, the mean, nanoseconds; negative
     /// where the present plans are the faster ones.
     pub more_ns: Option<f64>,
 }

@@ -81,8 +81,8 @@ pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
 }
 
 /// Folds a page to lines at most `columns` wide: longer lines are broken between words where
-/// possible, and continue under their own text, a little deeper. Blanks inside a line stay, so that
-/// what fits keeps its columns.
+/// possible, and continue under the text of the line, a little deeper. Blanks inside a line stay,
+/// so that what fits keeps its columns.
 pub fn fold(page: &str, columns: usize) -> String {
     let mut folded = String::with_capacity(page.len());
     for line in page.lines() {
@@ -116,7 +116,7 @@ fn fold_line(line: &str, columns: usize, folded: &mut String) {
     folded.push('\n');
 }
 
-/// Index at which a too wide line is broken: after the last word that fits, else inside the first
+/// Index at which a too wide line is broken: after the last fitting word, else inside the first
 /// word.
 fn break_at(line: &str, columns: usize) -> usize {
     let (mut used, mut last_end, mut before) = (0, None, None);

@@ -27,7 +27,7 @@ pub struct Wish {
     /// How many times as fast as recorded each request is due again; `None` for a load of the same
     /// mix and rate.
     pub replay: Option<f64>,
-    /// What is known of the load otherwise; `None` where the record alone shows it.
+    /// What is known of the load otherwise; `None` where the record alone shows the load.
     pub(crate) known: Option<Known>,
 }
 
@@ -60,7 +60,7 @@ struct Group<'a> {
     /// Name of the flow.
     name: String,
     requests: Vec<&'a Request>,
-    /// Where each of them is in the record.
+    /// Place of each request in the record.
     places: Vec<usize>,
 }
 
@@ -100,8 +100,8 @@ pub fn of_log(requests: &[Request], wish: Wish) -> Result<Taken, String> {
     Ok(taken)
 }
 
-/// Puts the requests in the order in which they are due, and returns when; those without a time
-/// are listed.
+/// Puts the requests in the order in which the requests are due, and returns when; requests without
+/// a time are listed.
 fn due_again(
     requests: &mut Vec<&Request>,
     speed: f64,
@@ -157,7 +157,7 @@ fn is_usable(request: &Request) -> bool {
     is_method(&request.method) && request.method != "CONNECT" && request.uri.starts_with('/')
 }
 
-/// Reports a flow without the bodies of its requests.
+/// Reports a flow without bodies for the requests.
 fn without_body(group: &Group<'_>) -> Option<LeftOut> {
     let first = group.requests[0];
     if is_safe(&first.method) || group.shape.has_body {

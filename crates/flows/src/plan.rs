@@ -13,7 +13,7 @@ pub(crate) const SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60 * SECOND;
 /// Greatest number of minutes written as stages of a rate.
 const MINUTES_MAX: usize = 24 * 60;
-/// A closed load has nearly all of its users' requests under way for most of the time: at least
+/// A closed load has nearly all of the users' requests under way for most of the time: at least
 /// `CLOSED_LEVEL` of the most for `CLOSED_TIME` of the time. Independent users, of whom one sends
 /// while another has left, are far below: at a mean of ten, the 99th percentile of a Poisson
 /// distribution is 18.

@@ -7,7 +7,7 @@ use guard::{Allowed, Context, Refusal};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// Fails unless the app and the app's stores are on this machine or allowed by name.
+/// Fails unless the app and the app's stores are on the local machine or allowed by name.
 ///
 /// # Errors
 /// [`Exit::Usage`], with the hosts and the key that allows them.
@@ -34,7 +34,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), Failure> {
     )?)
 }
 
-/// Fails unless load may be sent to the host: this machine, an allowed host, or a yes on a
+/// Fails unless load may be sent to the host: the local machine, an allowed host, or a yes on a
 /// terminal.
 ///
 /// # Errors

@@ -22,7 +22,7 @@ pub(crate) fn revision_of(number: i64) -> Option<(String, String)> {
     Some((known.commit, known.dirty))
 }
 
-/// Returns the run with the name in this folder's store.
+/// Returns the run with the name in the current folder's store.
 pub(crate) fn stored(run: &str) -> Result<StoredRun, Failure> {
     let wanted: RunRef = run
         .parse()

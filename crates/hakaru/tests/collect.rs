@@ -75,7 +75,7 @@ impl Project {
         );
     }
 
-    /// Runs [`Project::collect`] while this process, which is in all samples, uses the CPU.
+    /// Runs [`Project::collect`] while the test's process, which is in all samples, uses the CPU.
     fn collect_while_busy(&self, arguments: &[&str]) -> Output {
         let folder = self.hosts.path("");
         let script = fs::read_to_string(folder.join("bench.sh")).expect("the command");

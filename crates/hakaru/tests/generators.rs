@@ -1,4 +1,4 @@
-//! One load over several generators, on the command line: processes of this host against a real
+//! One load over several generators, on the command line: processes of the same host against a real
 //! server.
 
 #[path = "support/server.rs"]

@@ -146,7 +146,7 @@ fn a_single_pass_over_http2() {
     assert_eq!(checked.status.code(), Some(0), "{out}");
 }
 
-/// Runs a load over TLS and returns its JSON.
+/// Runs a load over TLS and returns the JSON of the run.
 fn run_over_tls(folder: &Path, url: &str, arguments: &[&str]) -> Value {
     let authority = file("ca.pem").display().to_string();
     let load = ["-c", "2", "-d", "1s", "--warmup", "200ms", "--json"];

@@ -1,5 +1,4 @@
-//! `hakaru load --kubernetes` against a stand-in for `kubectl`, whose pods are processes of this
-//! machine.
+//! `hakaru load --kubernetes` against a stand-in for `kubectl`, whose pods are local processes.
 
 #[path = "support/server.rs"]
 mod server;

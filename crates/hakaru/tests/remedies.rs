@@ -142,7 +142,7 @@ impl Project {
         project.seeded(format!("sqlite:{}", file.display()), &SQLITE)
     }
 
-    /// An app with its things in a new database on a server.
+    /// An app whose things are in a new database on a server.
     fn with_things_on_postgres(server: &str) -> Project {
         const NAME: &str = "hakaru_things";
         let mut database = opened(server);

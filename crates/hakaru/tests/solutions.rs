@@ -1,5 +1,5 @@
-//! The chat's solutions, applied in order: each patch removes its finding, no check fails, and the
-//! score grows severalfold.
+//! The chat's solutions, applied in order: each patch removes the patch's finding, no check fails,
+//! and the score grows severalfold.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};

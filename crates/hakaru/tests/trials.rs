@@ -190,7 +190,8 @@ fn server(variable: &str) -> Option<String> {
     }))
 }
 
-/// Finds the index in a run and tries it, as briefly as possible; returns the finding's number.
+/// Finds the index in a run and tries the index, as briefly as possible; returns the finding's
+/// number.
 fn try_once(chat: &Chat) -> String {
     let finding = number(&chat.json(&["run", "--json", "--duration", "8s"], &[0]));
     let before = chat.state();

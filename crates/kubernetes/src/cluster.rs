@@ -148,7 +148,7 @@ impl<'a> Cluster<'a> {
         self.patch("job", r#"{"spec":{"suspend":false}}"#)
     }
 
-    /// Waits until every pod runs, and returns the pods by their index.
+    /// Waits until every pod runs, and returns the pods by index.
     ///
     /// # Errors
     /// Some do not in time, the Job failed before, or it was called off.

@@ -215,7 +215,8 @@ impl Session {
         self.sent_head.ends_with(b"\r\n\r\n") && request.starts_with(&self.sent_head)
     }
 
-    /// Encodes the head of a request for this and following requests; returns the head's length.
+    /// Encodes the head of a request, for use in the next requests as well; returns the head's
+    /// length.
     fn encode(&mut self, request: &[u8]) -> usize {
         let end = request.windows(4).position(|four| four == b"\r\n\r\n");
         let head = &request[..end.map_or(request.len(), |at| at + 4)];

@@ -45,9 +45,9 @@ const QUIET_BYTES: usize = 16 * 1024;
 /// Bytes of one send. A longer request is sent in pieces.
 const SEND_BYTES_MAX: usize = 64 * 1024;
 const BUFFER_GROUP: u16 = 0;
-/// Nearly all sends are done when they are submitted, so that a wait for anything would end at
-/// once: beyond several sends, one more thing is waited for. For so long at most, where one is not
-/// done. Beyond a single send the timer costs more than the second wait (8 % of all CPU).
+/// Nearly all sends are done on submission, and a wait for anything would end at once: beyond
+/// several sends, one more thing is waited for. For so long at most, where one is not done. Beyond
+/// a single send the timer costs more than the second wait (8 % of all CPU).
 const BEYOND_SENDS: Gather = Gather {
     count: 1,
     micros: 1_000,
@@ -73,7 +73,7 @@ struct Inner {
     /// Memory too small for a later request, and still readable by the kernel.
     outgrown: Vec<Vec<u8>>,
     seen: Vec<Seen>,
-    /// Sends queued since the last wait whose completion will be told.
+    /// Sends queued since the last wait whose completion will be reported.
     told_sends: usize,
 }
 

@@ -37,13 +37,14 @@ const SWEEP: Nanos = Nanos(10_000_000);
 /// How often a load rises.
 const LEVEL_EVERY: Nanos = Nanos(1_000_000_000);
 /// Limits of gathering (closed loads only): `DENSE` is the longest mean gap between responses,
-/// `GATHER_FROM` the least number of requests in flight (over HTTP/2, of connections with some) from
-/// which responses are awaited together; then `1 / GATHER_SHARE` of them, for at most `1 / GATHER_PART` of the mean
-/// latency and never longer than `GATHER_MAX`. Found by experiment: at 1,000 connections on
-/// io_uring waits of 50, 100, 200 and 500 µs gave 1.4, 1.5, 1.6 and 1.8 × the responses a CPU
-/// second; on epoll 250 µs gave 1.16 ×, and a server that need not wake us for each answer 1.1 ×
-/// the throughput. At 50 connections a third of them for a seventh gave 1.39 × wrk's responses a
-/// CPU second where a quarter for a sixteenth gave 1.23 ×, at its p50.
+/// `GATHER_FROM` the least number of requests in flight (over HTTP/2, of connections with some)
+/// from which responses are awaited together; then `1 / GATHER_SHARE` of the number in flight, for
+/// at most `1 / GATHER_PART` of the mean latency and never longer than `GATHER_MAX`. Found by
+/// experiment: at 1,000 connections on io_uring waits of 50, 100, 200 and 500 µs gave 1.4, 1.5, 1.6
+/// and 1.8 × the responses a CPU second; on epoll 250 µs gave 1.16 ×, and a server that need not
+/// wake us for each answer 1.1 × the throughput. At 50 connections a third of them for a seventh
+/// gave 1.39 × wrk's responses a CPU second where a quarter for a sixteenth gave 1.23 ×, at its
+/// p50.
 const DENSE: Nanos = Nanos(50_000);
 const GATHER_FROM: usize = 16;
 const GATHER_SHARE: usize = 3;

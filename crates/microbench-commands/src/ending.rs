@@ -5,7 +5,7 @@ use std::fmt::Display;
 use console::html::HtmlError;
 use console::process::ProcessError;
 
-/// End of a bench that was measured.
+/// End of a measured bench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// All is decided.
@@ -29,7 +29,7 @@ pub enum Cause {
     NotKept,
 }
 
-/// A bench that could not be measured or stored.
+/// A bench which could not be measured or stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Reason.

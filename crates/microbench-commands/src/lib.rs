@@ -1,4 +1,4 @@
-//! `hakaru bench`: whether a Ruby, some code or a command is faster, and how sure that is.
+//! `hakaru bench`: whether a Ruby, some code or a command is faster, and how sure the answer is.
 //!
 //! [`flags`] has the command line, `resolve` makes jobs and contenders of it; `microbench` measures
 //! and decides; the rest prints, stores (`kept`, `log`), profiles and searches commits (`bisect`).

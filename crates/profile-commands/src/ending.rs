@@ -5,7 +5,7 @@ use std::fmt::Display;
 use console::html::HtmlError;
 use console::process::ProcessError;
 
-/// End of a profile that was taken or shown.
+/// End of a profile taken or shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// All went well.
@@ -29,7 +29,7 @@ pub enum Cause {
     NotKept,
 }
 
-/// A profile that could not be taken, read or written.
+/// Failure to take, read or write a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Reason.

@@ -22,7 +22,7 @@ use experiment::workspace::Inside;
 /// Interval of reading the rings, short enough for no ring to fill up.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Runs the command to the end, prints the profile and stores it.
+/// Runs the command to the end, prints the profile and stores the profile.
 pub(super) fn take(args: &ProfileArgs) -> Result<Ended, Failure> {
     let folder = folder()?;
     let stop = process::stop_flag()?;

@@ -52,7 +52,7 @@ pub struct RoleUse {
     pub rss_max: u64,
 }
 
-/// Cost of the agents by their own estimate, all processes together.
+/// Cost of the agents by the agents' own estimate, all processes together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AgentCost {
     /// CPU time a request, microseconds; `None` before the first request.
@@ -111,8 +111,8 @@ pub fn agent_cost(recording: &Recording) -> Option<AgentCost> {
     })
 }
 
-/// Mean time for which a request of a route holds a thread of the server, in milliseconds: from the
-/// start of the handler to its return. `None` where the app was not observed.
+/// Mean time of a route's requests on a thread of the server, in milliseconds: from the start of
+/// the handler to the return. `None` where the app was not observed.
 pub fn thread_ms(route: &RouteBalance) -> Option<f64> {
     let balance = &route.balance;
     let held = route.seen_mean_ms - balance.queue - balance.respond;

@@ -26,8 +26,8 @@ pub fn run(view: &View<'_>, profile: Option<Value>, language: Language) -> Strin
     page(&document.to_string(), &terminal::run(view, style), language)
 }
 
-/// The page's own sentences in a language, by the English sentence: those of the page's catalogue,
-/// those shared with other pages, and counts with their nouns. None for English.
+/// The page's own sentences in a language, by the English sentence: sentences of the page's
+/// catalogue, sentences shared with other pages, and counts with nouns. None for English.
 fn dictionary(language: Language) -> Value {
     let sentences = words::japanese::sentences().into_iter();
     let is_wanted = language == Language::Japanese;
@@ -60,8 +60,8 @@ pub fn page(json: &str, text: &str, language: Language) -> String {
     [&head, &escape_text(text), middle, &escape_json(&json), tail].concat()
 }
 
-/// Escapes JSON so that no text ends the script element or begins a comment in it: `<` occurs in
-/// texts only, where the escape means the same.
+/// Escapes JSON so as to keep texts from ending the script element or beginning a comment inside:
+/// `<` occurs in texts only, where the escape means the same.
 fn escape_json(json: &str) -> String {
     json.replace('<', "\\u003c")
 }

@@ -34,7 +34,8 @@ pub struct ProfileView<'a> {
 pub struct CountedView {
     /// Name of the method as requested, such as `Resolver::Spec.new`.
     pub method: String,
-    /// Caller, calls from the caller, and calls among them with the arguments of an earlier call.
+    /// Caller, calls from the caller, and calls among the caller's with the arguments of an earlier
+    /// call.
     pub sites: Vec<(String, u64, u64)>,
     /// Calls missed by the count.
     pub missed: u64,

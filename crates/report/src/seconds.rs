@@ -19,7 +19,8 @@ pub struct Second {
     pub latency: Percentiles,
 }
 
-/// Seconds of a day: longer windows are cut, so that a damaged recording cannot request all memory.
+/// Seconds of a day: longer windows are cut, to keep a damaged recording from requesting all
+/// memory.
 const SECONDS_MAX: usize = 86_400;
 
 #[derive(Clone, Default)]

@@ -40,7 +40,7 @@ pub struct Run {
     pub score: Option<f64>,
     /// Requests due in the measured window.
     pub requests: u64,
-    /// Requests among them without a response, or with a server error.
+    /// Requests due in the measured window without a response, or with a server error.
     pub errors: u64,
     /// Requests still open when the run ended: no errors, with a latency of "at least".
     pub unanswered: u64,

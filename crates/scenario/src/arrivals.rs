@@ -1,4 +1,4 @@
-//! Flows in the order of a record, each with its due time.
+//! Flows in the order of a record, each with a due time.
 
 use crate::spec::FlowSpec;
 
@@ -10,7 +10,7 @@ const COLUMNS: &str = "due_ms,flow";
 pub(crate) struct Arrivals {
     /// Nanoseconds from the start, in ascending order.
     pub(crate) due_ns: Vec<u64>,
-    /// The flow of each, by its index.
+    /// The flow of each request, by the flow's index.
     pub(crate) flows: Vec<u16>,
 }
 

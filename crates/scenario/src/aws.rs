@@ -1,13 +1,13 @@
-//! Signatures of AWS, version 4, as the option `aws-sigv4` asks for them and curl makes them.
+//! Signatures of AWS, version 4, as requested by the option `aws-sigv4` and made by curl.
 
 use sha2::{Digest, Sha256};
 
 use crate::date::Date;
 use crate::encode::hex;
 
-/// Bytes that HMAC mixes at a time with SHA-256.
+/// Bytes mixed at a time by HMAC with SHA-256.
 const BLOCK_BYTES: usize = 64;
-/// Headers that clients and proxies change on the way, which are not signed.
+/// Headers changed on the way by clients and proxies, which are not signed.
 const UNSIGNED: [&str; 6] = [
     "user-agent",
     "accept",
@@ -17,7 +17,7 @@ const UNSIGNED: [&str; 6] = [
     "expect",
 ];
 
-/// Whose signature it is: `provider:header provider:region:service`.
+/// Scope of a signature: `provider:header provider:region:service`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scope {
     /// As in `AWS4-HMAC-SHA256`, in lower case.
@@ -38,7 +38,7 @@ pub(crate) struct Unsigned<'a> {
 }
 
 impl Scope {
-    /// Reads the option's value; what it leaves out is in the host's name, as in
+    /// Reads the option's value; parts left out come from the host's name, as in
     /// `service.region.example.com`. The error is a sentence.
     pub(crate) fn parse(text: &str, host: &str) -> Result<Scope, String> {
         let mut parts = text.splitn(4, ':').map(str::to_owned);
@@ -80,8 +80,8 @@ impl Scope {
         self.provider == "aws" && self.service.eq_ignore_ascii_case("s3")
     }
 
-    /// Returns the headers that sign a request by `credentials`, an id and a secret with a colon
-    /// between them. A date that the request has already is the signature's.
+    /// Returns the headers for signing a request by `credentials`, an id and a secret separated
+    /// by a colon. A date that the request has already is the signature's.
     pub(crate) fn sign(&self, request: Unsigned<'_>, credentials: &str) -> Vec<(String, String)> {
         let (id, secret) = credentials.split_once(':').unwrap_or((credentials, ""));
         let date_name = format!("x-{}-date", self.header);
@@ -171,14 +171,14 @@ fn one_spaced(value: &str) -> String {
         .join(" ")
 }
 
-/// Returns each name once, with semicolons between them.
+/// Returns each name once, separated by semicolons.
 fn joined(headers: &[(String, String)]) -> String {
     let mut names: Vec<&str> = headers.iter().map(|(name, _)| name.as_str()).collect();
     names.dedup();
     names.join(";")
 }
 
-/// Returns a line a name, with the values of a repeated one in the order in which they are sent.
+/// Returns a line a name, with the values of a repeated name in the order of sending.
 fn headers_lines(headers: &[(String, String)]) -> String {
     let mut lines = String::new();
     for group in headers.chunk_by(|one, other| one.0 == other.0) {
@@ -204,7 +204,7 @@ fn sorted_query(query: &str) -> String {
     pairs.join("&")
 }
 
-/// Escapes all but letters, digits and `-._~`; with `keeps_escapes` not those that are there.
+/// Escapes all but letters, digits and `-._~`; with `keeps_escapes` existing escapes are kept.
 fn escaped(text: &str, keeps_escapes: bool) -> String {
     let mut out = String::new();
     let bytes = text.as_bytes();
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// AWS's published test suite of version 4, by its names.
+    /// AWS's published test suite of version 4, by the names of the tests.
     #[test]
     fn signatures_are_as_published() {
         for (name, method, target, headers, body, expected) in [

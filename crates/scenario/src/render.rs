@@ -66,7 +66,7 @@ pub(crate) fn render(
     })
 }
 
-/// Adds the signature that the option `aws-sigv4` asks for, of all that stands in the head.
+/// Adds the signature asked for by the option `aws-sigv4`, of all parts of the head.
 fn sign(
     step: &Step,
     base: &BaseUrl,

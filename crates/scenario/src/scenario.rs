@@ -38,7 +38,7 @@ pub struct Scenario {
     pub(crate) variables: HashMap<String, Value>,
     /// The order of flows' turns.
     pub(crate) cycle: Vec<u16>,
-    /// The flows of a record in order, which then take their turns so.
+    /// The flows of a record in order; with a record, flows take turns in the record's order.
     pub(crate) arrivals: Option<Arrivals>,
     pub(crate) score: ScoreSpec,
     pub(crate) feed_rows_min: Option<usize>,

@@ -18,8 +18,9 @@ pub struct Spec {
     pub feed_prefix: String,
     /// How points are given; no rules and no captures mean "no score".
     pub score: ScoreSpec,
-    /// A file of due times and flows, in whose order flows take their turns instead of by weight:
-    /// CSV with the columns `due_ms` and `flow`, a flow's file without folder and extension.
+    /// A file of due times and flows: the flows take turns in the file's order instead of by
+    /// weight. CSV with the columns `due_ms` and `flow`, a flow's file without folder and
+    /// extension.
     pub arrivals: Option<PathBuf>,
     /// The value of `{{run}}`: different from run to run, so names made by a flow do not collide
     /// with an earlier run's. Empty: made from the clock when files are read.

@@ -1,4 +1,5 @@
-//! XPath of queries and filters, compiled when the flow is read; with expressions in it, each time.
+//! XPath of queries and filters, compiled when the flow is read; an XPath with expressions, at each
+//! use.
 
 use std::fmt;
 

@@ -33,7 +33,7 @@ struct Work<'a> {
     wanted: Schema,
     /// Objects of either side outside the comparison.
     unseen: Vec<Unseen>,
-    /// Those of the server before the run.
+    /// Objects outside the comparison on the server before the run.
     there: Vec<Unseen>,
     scope: Scope,
     /// Sizes of tables, with --online.

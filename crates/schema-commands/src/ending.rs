@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// End of a command that did its work.
+/// End of a command without a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// As wanted.
@@ -32,7 +32,7 @@ pub enum Cause {
     Changed,
 }
 
-/// A command that could not do its work.
+/// Failure of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Reason.

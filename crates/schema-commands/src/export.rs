@@ -68,8 +68,9 @@ fn script(statements: &[String], server: &Server) -> String {
         .collect()
 }
 
-/// Writes one file for each table with its parts, and one for each other object. Names begin with a
-/// number by kind: read in order, the folder can be applied to an empty server, foreign keys apart.
+/// Writes one file for each table with the table's parts, and one for each other object. Names
+/// begin with a number by kind: read in order, the folder can be applied to an empty server,
+/// foreign keys apart.
 fn split(folder: &Path, schema: &Schema, server: &Server) -> Result<(), Failure> {
     let unwritable = |error: std::io::Error| {
         let message = format!("cannot write into {}: {error}", folder.display());
@@ -134,7 +135,7 @@ fn files(schema: &Schema, server: &Server) -> BTreeMap<String, String> {
     files
 }
 
-/// Whether an object has its own file, rather than a place in the table's file.
+/// Whether an object has a separate file, rather than a place in the table's file.
 fn stands_alone(kind: &str) -> bool {
     !matches!(
         kind,

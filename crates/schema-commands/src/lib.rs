@@ -1,5 +1,5 @@
 //! The commands on schemas: the two sides of a comparison read from servers, files and commits;
-//! plans as pages and documents; their execution, exports, lint and drift.
+//! plans as pages and documents; execution of plans, exports, lint and drift.
 //!
 //! Flow: a [`place`] is where a schema is; `sides` reads two of them; [`schema_db::runner`] plans;
 //! `page` and `document` show the plan to people and programs; `apply` carries it out. `scope` has

@@ -12,7 +12,7 @@ use console::Progress;
 /// Time between two looks at the clock while a statement runs.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Shortest duration of a statement with its own line, on a terminal.
+/// Shortest duration of a statement with a separate line, on a terminal.
 const WORTH_A_LINE: Duration = Duration::from_millis(500);
 
 /// Shows the progress, and stores the figures for the message of a failure.
@@ -23,7 +23,7 @@ pub(crate) struct Watch {
     live: bool,
     /// Executed statements.
     done: usize,
-    /// Executed statements that no failure takes back.
+    /// Executed statements which no failure takes back.
     kept: usize,
     is_in_transaction: bool,
     /// What a failure of the running statement leaves.
@@ -105,7 +105,7 @@ impl Watch {
     }
 }
 
-/// What remains of a statement that failed outside a transaction.
+/// What remains of a statement after a failure outside a transaction.
 fn leaves(step: &Step) -> Option<String> {
     let is_of_index = step.sql.contains(" INDEX CONCURRENTLY ");
     if !is_of_index {

@@ -26,7 +26,7 @@ const SHOWN_MAX: usize = 60;
 /// Two schemas, and the way from one to the other.
 pub(super) struct Compared {
     pub(super) place: Place,
-    /// Server of the first schema, or dialect of its texts.
+    /// Server of the first schema, or dialect of the schemas' texts.
     pub(super) server: Server,
     pub(super) from: Schema,
     pub(super) wanted: Schema,

@@ -68,8 +68,8 @@ pub struct PlanOptions {
     pub managed_roles: Vec<String>,
     /// The wanted schema says nothing about the order of columns.
     pub any_column_order: bool,
-    /// The wanted schema is an outline, such as `schema.rb`: what it cannot say of its tables (row
-    /// security, storage, partitions …) stays as it is.
+    /// The wanted schema is an outline, such as `schema.rb`: what an outline cannot say of tables
+    /// (row security, storage, partitions …) stays unchanged.
     pub is_outline: bool,
     /// Plans for tables in use: locks are held only briefly.
     pub online: bool,
@@ -77,8 +77,8 @@ pub struct PlanOptions {
     pub outside: bool,
     /// Statements allowed to block others for long, named as by [`plan::offline_permission`].
     pub offline: Vec<String>,
-    /// Whether drops are going to be held back: an index is then added apart from the drop of the one
-    /// that it replaces (MySQL, in sqldef's order).
+    /// Whether drops are going to be held back: an index is then added apart from the drop of the
+    /// replaced index (MySQL, in sqldef's order).
     pub holds_drops: bool,
     /// Keep the source's quoting of names instead of quoting all (`legacy_ignore_quotes: false`).
     pub keep_quoting: bool,

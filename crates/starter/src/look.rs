@@ -16,11 +16,11 @@ pub struct App {
     pub puma_config: bool,
     /// Rails redirects plain HTTP in production.
     pub https_only: bool,
-    /// Rails lacks the secret of production in this environment.
+    /// Rails lacks the secret of production in the present environment.
     pub lacks_secret: bool,
     /// Puma's port.
     pub port: u16,
-    /// A command that resets the data, where the app's files name one.
+    /// A command for resetting the data, where the app's files name one.
     pub before: Option<String>,
     /// Paths with a page for a plain GET, as far as the files show.
     pub paths: Vec<String>,
@@ -118,8 +118,8 @@ fn facts(app: &App, has_database: bool, has_puma: bool) -> Vec<Text> {
     found.map(|(_, said)| Text::from(said)).collect()
 }
 
-/// Command before a run, only where no data can be lost: an app without its own database gets
-/// tables.
+/// Command before a run, only where no data can be lost: an app without a database of the app's own
+/// gets tables.
 fn before(has: &dyn Fn(&str) -> bool, seed: &str) -> Option<String> {
     if has("db/schema.rb") || has("db/structure.sql") {
         return Some("bundle exec rake db:prepare".to_owned());

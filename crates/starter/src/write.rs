@@ -61,7 +61,8 @@ pub fn config(app: &App, flow: &str, remote: &[Store]) -> String {
     )
 }
 
-/// The environment with a local database, as a comment, and the key that allows the other one.
+/// The environment with a local database, as a comment, and the key for allowing the other
+/// database.
 fn local_database(store: &Store, env: &str) -> String {
     let url = store.local_alternative().unwrap_or("…");
     format!(

@@ -179,7 +179,7 @@ fn in_order(mut nodes: Vec<Place>) -> Vec<Place> {
     nodes
 }
 
-/// A test with the namespace of its prefix.
+/// A test with the namespace of the test's prefix.
 struct Tested<'a> {
     test: &'a Test,
     namespace: &'a str,
@@ -322,7 +322,7 @@ fn end(document: &Document, node: usize) -> usize {
     last + 1
 }
 
-/// Compares two values; of nodes, it is enough that one fits (3.4).
+/// Compares two values; of nodes, one fitting node is enough (3.4).
 fn compare(operator: Operator, left: &Value, right: &Value, document: &Document) -> bool {
     let texts = |nodes: &[Place]| {
         nodes

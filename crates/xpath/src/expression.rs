@@ -43,7 +43,7 @@ pub(crate) enum Operator {
     Union,
 }
 
-/// Operators that bind equally, the weakest first.
+/// Operators in levels of equal binding, the weakest first.
 const LEVELS: [&[(Token, Operator)]; 7] = [
     &[(Token::Operator("or"), Operator::Or)],
     &[(Token::Operator("and"), Operator::And)],
@@ -119,7 +119,7 @@ const AXES: [(&str, Axis); 12] = [
 /// Which nodes of an axis are taken.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Test {
-    /// Any element, or attribute; with a prefix, of its namespace.
+    /// Any element, or attribute; with a prefix, of the prefix's namespace.
     Any(Option<String>),
     Name(Option<String>, String),
     Node,
@@ -402,7 +402,7 @@ fn node_type(name: &str) -> Option<Test> {
     })
 }
 
-/// The step that `//` stands for.
+/// The step written as `//`.
 fn anywhere() -> Step {
     Step {
         axis: Axis::DescendantOrSelf,

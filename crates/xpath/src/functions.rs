@@ -1,5 +1,5 @@
-//! The functions of XPath 1.0 (4). One entry of [`FUNCTIONS`] and one arm of `call` is all that a new
-//! one takes.
+//! The functions of XPath 1.0 (4). One entry of [`FUNCTIONS`] and one arm of `call` is all that a
+//! new one takes.
 
 use crate::evaluate::{Context, Value};
 use crate::expression::Expr;

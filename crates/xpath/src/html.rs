@@ -1,11 +1,11 @@
-//! HTML, read as libxml2 does: a document has `html` and `body` even where they are not written, a
-//! table has no `tbody` that is not written, and no error ends the reading.
+//! HTML, read as libxml2 does: a document has `html` and `body` even where not written, a table has
+//! no `tbody` unless written, and no error ends the reading.
 
 use crate::rules::{holds_text, is_boolean, is_empty, is_ended_by, is_of_head, strength};
 use crate::scan::{Scan, character, is_space};
 use crate::tree::{Attribute, Builder, Document, Element, Kind, Name};
 
-/// Elements whose content is text, whatever it looks like.
+/// Elements with plain text as content, even where the text looks like tags.
 const RAW: [&str; 2] = ["script", "style"];
 
 impl Document {
@@ -34,7 +34,7 @@ struct Reader<'a> {
     tree: Builder,
     had_head: bool,
     had_body: bool,
-    /// Begins of `html`, `head` and `body` that were passed over, and whose ends will be.
+    /// Begin tags of `html`, `head` and `body` passed over, for as many end tags to pass over.
     passed_over: usize,
 }
 
@@ -120,7 +120,7 @@ impl Reader<'_> {
         self.tree.text(text);
     }
 
-    /// Returns whether white space here is no content, so that no paragraph is made for it.
+    /// Returns whether white space here is no content, and so gets no paragraph.
     fn passes_blanks(&self) -> bool {
         if self.scan.is_over() {
             return true;
@@ -146,7 +146,7 @@ impl Reader<'_> {
         self.tree.text(&decoded);
     }
 
-    /// Text has no place in `html` and `head`: a paragraph is made for it.
+    /// Makes a paragraph for text directly in `html` or `head`, where text has no place.
     fn need_paragraph(&mut self) {
         let current = self.tree.current().map(|name| name.local.as_str());
         if matches!(current, None | Some("html" | "head")) {
@@ -159,7 +159,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Ends the elements that end where another begins.
+    /// Ends the open elements ended by the begin of another.
     fn end_by(&mut self, begin: &str) {
         while let Some(current) = self.tree.current()
             && is_ended_by(&current.local, begin)
@@ -321,7 +321,7 @@ impl Reader<'_> {
     }
 }
 
-/// Takes a reference behind its `&`; returns its meaning, or what stands there.
+/// Takes a reference behind the `&`; returns the meaning of the reference, or a plain `&`.
 fn reference(scan: &mut Scan<'_>) -> String {
     if let Some(found) = character(scan) {
         return found.to_string();

@@ -1,8 +1,8 @@
-//! XPath 1.0 over HTML and XML as servers send them, without I/O.
+//! XPath 1.0 over HTML and XML as sent by servers, without I/O.
 //!
-//! [`Document`] takes any text that has an element, however wrong its markup: elements are closed and
-//! added as by libxml2, whose trees the paths in flows are written for. [`Expression`] is parsed once
-//! and evaluated against any number of documents.
+//! [`Document`] takes any text that has an element, however wrong its markup: elements are closed
+//! and added as by libxml2, whose trees the paths in flows are written for. [`Expression`] is
+//! parsed once and evaluated against any number of documents.
 
 mod evaluate;
 mod expression;

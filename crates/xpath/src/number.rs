@@ -6,7 +6,8 @@ const DIGITS: i32 = 15;
 const LARGE: f64 = 1e9;
 const SMALL: f64 = 1e-5;
 
-/// Returns the length of the number at the start of a text: digits, with a fraction and an exponent.
+/// Returns the length of the number at the start of a text: digits, with a fraction and an
+/// exponent.
 pub(crate) fn length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| {

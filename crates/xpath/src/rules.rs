@@ -7,7 +7,7 @@ const EMPTY: [&str; 13] = [
     "meta", "param",
 ];
 
-/// Elements that may hold text, so that white space inside or behind them is kept as such.
+/// Elements allowed to hold text: white space inside or behind such an element is kept as such.
 const WITH_TEXT: [&str; 53] = [
     "a",
     "abbr",
@@ -64,7 +64,7 @@ const WITH_TEXT: [&str; 53] = [
     "var",
 ];
 
-/// Groups of open elements, each with the begins that end them.
+/// Groups of open elements, each with the begins of elements by which the group's elements end.
 const ENDED_BY: [(&[&str], &[&str]); 30] = [
     (&["a"], &["a", "fieldset", "table", "td", "th"]),
     (&["address"], &["dd", "dl", "dt", "form", "li", "ul"]),
@@ -210,7 +210,7 @@ const ENDED_BY: [(&[&str], &[&str]); 30] = [
     (&["ul"], &["address", "form", "menu", "ol", "pre"]),
 ];
 
-/// Attributes whose name alone means that name as value.
+/// Attributes whose name alone means the name as value.
 const BOOLEAN: [&str; 13] = [
     "checked", "compact", "declare", "defer", "disabled", "ismap", "multiple", "nohref",
     "noresize", "noshade", "nowrap", "readonly", "selected",
@@ -238,8 +238,8 @@ pub(crate) fn is_ended_by(open: &str, begin: &str) -> bool {
     of_open.any(|(_, begins)| begins.contains(&begin))
 }
 
-/// Returns how strong an element is: an end tag reaches through elements that are not stronger than
-/// its own.
+/// Returns how strong an element is: an end tag reaches through elements not stronger than the
+/// tag's own.
 pub(crate) fn strength(name: &str) -> u8 {
     match name {
         "div" => 1,

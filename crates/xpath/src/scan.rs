@@ -39,7 +39,7 @@ impl<'a> Scan<'a> {
         self.rest.chars().nth(1)
     }
 
-    /// Takes the given text if it comes next.
+    /// Takes the given text if the text comes next.
     pub(crate) fn take(&mut self, text: &str) -> bool {
         match self.rest.strip_prefix(text) {
             Some(rest) => {
@@ -84,8 +84,8 @@ pub(crate) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
-/// Takes a reference to a character by number, such as `#38` or `#x26`, with a semicolon if there is
-/// one; `None`: there is no such character, and nothing is taken.
+/// Takes a reference to a character by number, such as `#38` or `#x26`, with a semicolon if there
+/// is one; `None`: there is no such character, and nothing is taken.
 pub(crate) fn character(scan: &mut Scan<'_>) -> Option<char> {
     let mut ahead = *scan;
     if !ahead.take("#") {

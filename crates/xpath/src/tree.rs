@@ -10,9 +10,9 @@ const DEPTH_MAX: usize = 256;
 pub struct Document {
     /// The first is the root, which stands for the document.
     pub(crate) nodes: Vec<Node>,
-    /// Namespaces by prefix, as an expression may use them; `_` is the first default one.
+    /// Namespaces by prefix, for use in expressions; `_` is the first default namespace.
     pub(crate) namespaces: HashMap<String, String>,
-    /// Whether an attribute `id` names its element.
+    /// Whether an attribute `id` names the element with the attribute.
     pub(crate) is_html: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Attribute {
     pub(crate) value: String,
 }
 
-/// A name with its namespace, which is empty for none.
+/// A name with a namespace, which is empty for none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Name {
     pub(crate) prefix: String,
@@ -92,7 +92,7 @@ pub(crate) struct Builder {
     document: Document,
     /// The open elements.
     open: Vec<usize>,
-    /// The last text that stays a node of its own.
+    /// The last text kept as a separate node.
     section: Option<usize>,
     /// Whether something stands before the first element.
     has_beginning: bool,
@@ -159,7 +159,8 @@ impl Builder {
         self.open.pop();
     }
 
-    /// Adds text, to that before it if there is some; none has a place outside of the elements.
+    /// Adds text, to the text just before if there is some; none has a place outside of the
+    /// elements.
     pub(crate) fn text(&mut self, text: &str) {
         if text.is_empty() || self.open.is_empty() {
             return;
@@ -174,7 +175,7 @@ impl Builder {
         }
     }
 
-    /// Adds text as a node of its own.
+    /// Adds text as a separate node.
     pub(crate) fn section(&mut self, text: &str) {
         self.section = Some(self.add(Kind::Text(text.to_owned())));
     }

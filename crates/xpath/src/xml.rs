@@ -1,4 +1,4 @@
-//! XML with namespaces, read as libxml2 does when told to recover: an end tag ends the innermost
+//! XML with namespaces, read as by libxml2 in recovery mode: an end tag ends the innermost
 //! element, whatever its name, and what cannot be markup is text.
 
 use crate::scan::{Scan, character, is_space};

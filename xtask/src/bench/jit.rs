@@ -1,4 +1,4 @@
-//! Runs the benchmark of Ruby's compilers: `crates/bench/src/jit.rs`, on the Rubies that are there.
+//! Runs the benchmark of Ruby's compilers: `crates/bench/src/jit.rs`, on the Rubies present.
 
 use super::program;
 use crate::rubies;

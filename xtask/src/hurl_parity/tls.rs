@@ -1,4 +1,4 @@
-//! An nginx that speaks TLS, HTTP/2 and HTTP/1.1 in front of the server, and tells it whose
+//! An nginx with TLS, HTTP/2 and HTTP/1.1 in front of the server, reporting to the server whose
 //! certificate came.
 
 use std::fs;

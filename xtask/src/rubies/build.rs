@@ -13,7 +13,7 @@ use super::place;
 use crate::run::{Outcome, capture, find_program, write};
 use crate::setup::{self, matrix};
 
-/// A Ruby with the Pumas built for it.
+/// A Ruby with the Pumas built for the Ruby.
 #[derive(Clone, Debug)]
 pub(super) struct Built {
     pub(super) version: String,
@@ -64,8 +64,7 @@ pub(super) fn rubies(archives: &Path) -> Outcome<Vec<Archive>> {
     }
 }
 
-/// Sources of Pumas from the oldest to the newest: those of the folder, and those of Debian's
-/// releases.
+/// Sources of Pumas from the oldest to the newest: from the folder, and from Debian's releases.
 pub(super) fn pumas(archives: Option<&Path>) -> Outcome<Vec<Source>> {
     // The newest that the mirror gives stands in for a folder's.
     let suites: &[&str] = match archives {
@@ -221,7 +220,7 @@ fn built(ruby: &Path, version: &str, pumas: &[Source], extensions: &Extensions) 
     })
 }
 
-/// Ruby's flags of its compilers, and their names inside Ruby.
+/// Ruby's flags of the compilers, and the compilers' names inside Ruby.
 const COMPILERS: [(&str, &str); 2] = [("--yjit", "YJIT"), ("--zjit", "ZJIT")];
 
 /// A Ruby built without a compiler may warn and go on.
@@ -272,7 +271,7 @@ struct Extensions {
 }
 
 impl Extensions {
-    /// Debian's own, which its Ruby finds by itself.
+    /// Debian's own extensions, which Debian's Ruby finds unaided.
     fn of_packages() -> Extensions {
         Extensions {
             folders: Vec::new(),
@@ -323,7 +322,7 @@ fn extension_source(archives: Option<&Path>, name: &str) -> Outcome<Option<PathB
 }
 
 /// For `mkmf` in a packaged Ruby, whose C library may be newer than the machine's: keeps Ruby's
-/// libraries from the compiler, which would run with them.
+/// libraries from the compiler, which would run with Ruby's libraries.
 const BEFORE: &str = "require 'rbconfig'
 [RbConfig::CONFIG, RbConfig::MAKEFILE_CONFIG].each { |config| config['LIBPATHENV'] = '' }
 ";

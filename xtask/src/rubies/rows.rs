@@ -58,7 +58,7 @@ const MODES: [Mode; 6] = [SINGLE, CLUSTER, MANY_TO_MANY, YJIT, YJIT_CLUSTER, ZJI
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Server {
     Puma,
-    /// Answers one request at a time in each of its workers.
+    /// Answers one request at a time in each worker.
     Unicorn,
 }
 
@@ -85,7 +85,7 @@ impl Row {
         format!("{} × {} {}", self.ruby, self.server(), self.mode.name)
     }
 
-    /// Returns the server with its version: `Puma 6.6.0`.
+    /// Returns the name and version of the server: `Puma 6.6.0`.
     pub(super) fn server(&self) -> String {
         format!("{:?} {}", self.server, self.version)
     }
@@ -126,7 +126,7 @@ fn puma_script(ruby: &Path, puma: &Path, mode: &Mode) -> String {
     )
 }
 
-/// Takes Puma's flags as the tests give them, and prints what Puma prints when it is ready. As many
+/// Takes Puma's flags as given by the tests, and prints Puma's lines once Unicorn is ready. As many
 /// requests as threads are answered at once, by workers.
 const UNICORN: &str = r#"#!/bin/sh
 workers=1 threads=1 preload=false address=
@@ -165,8 +165,8 @@ fn unicorn_script(ruby: &Path, unicorn: &Path) -> String {
         .replace("@UNICORN@", &unicorn.display().to_string())
 }
 
-/// Returns the rows with a text in their names, or the only row of that name; and the names of what
-/// could not be had.
+/// Returns the rows with a text in the name, or the only row of exactly the given name; and the
+/// names of what could not be had.
 ///
 /// Rubies that the text excludes are neither fetched nor built.
 pub(super) fn chosen(archives: Option<&Path>, only: &str) -> Outcome<(Vec<Row>, Vec<String>)> {
@@ -183,7 +183,7 @@ pub(super) fn chosen(archives: Option<&Path>, only: &str) -> Outcome<(Vec<Row>, 
     Ok((with_text.collect(), missing))
 }
 
-/// Whether a row of a Ruby may have the text in its name, which begins with the Ruby's version.
+/// Whether a row of a Ruby may have the text in the name, which begins with the Ruby's version.
 fn may_be(ruby: &str, only: &str) -> bool {
     let wanted = only.split('×').next().unwrap_or_default().trim();
     let is_version = wanted.starts_with(|c: char| c.is_ascii_digit());
@@ -232,7 +232,7 @@ fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// A release's own servers, and where there are headers, Pumas built for its Ruby.
+/// Servers packaged by a release, and where there are headers, Pumas built for the release's Ruby.
 fn of_packages(
     found: &matrix::Unpacked,
     pumas: &[build::Source],
@@ -277,7 +277,7 @@ fn of_packages(
     Ok(rows)
 }
 
-/// Whether a Debian packages the Puma for the Ruby of its releases.
+/// Whether a Debian release packages the Puma for the release's Ruby.
 fn is_packaged(puma: &str) -> bool {
     ["6.6.", "8.0."].iter().any(|own| puma.starts_with(own))
 }

@@ -16,10 +16,10 @@ use crate::run::{Outcome, capture, write};
 pub(crate) struct Unpacked {
     /// `3.3.8`.
     pub(crate) ruby: String,
-    /// Versions of the servers; `None` where the release has none for this Ruby.
+    /// Versions of the servers; `None` where the release has no such server for the Ruby.
     pub(crate) puma: Option<String>,
     pub(crate) unicorn: Option<String>,
-    /// Whether extensions can be built for it.
+    /// Whether extensions can be built for the Ruby.
     pub(crate) has_headers: bool,
     /// Folder of the scripts `ruby`, `puma` and `unicorn` with the unpacked libraries.
     pub(crate) programs: PathBuf,
@@ -78,8 +78,8 @@ pub(crate) fn build_tools(folder: &Path) -> Outcome<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// Unpacks SQLite for building its driver; returns the folder with `include` and `lib`, which hold
-/// nothing else: the headers of another C library beside it would be taken too.
+/// Unpacks SQLite for the build of the driver; returns the folder with `include` and `lib`, with
+/// nothing but SQLite in both: the headers of another C library would be taken too.
 pub(crate) fn sqlite(folder: &Path) -> Outcome<PathBuf> {
     let packages = folder.join("packages");
     unpack_once(&packages, "bookworm", &["libsqlite3-dev"])?;
@@ -150,7 +150,7 @@ fn of_suites(suite: &str) -> Outcome<&'static OfMatrix> {
     found.ok_or(format!("no Ruby of {suite} is for other projects' tests"))
 }
 
-/// Returns the path of a file in the packages of a release's Ruby for them.
+/// Returns the path of a file in the packages of a release's Ruby for other projects' tests.
 pub(crate) fn suites_file(suite: &str, name: &str) -> Outcome<PathBuf> {
     let root = of_suites(suite)?.ruby.programs().with_file_name("debian");
     let found = capture(

@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::slot::Slot;
 
-/// A thread off its core for a greater part of a tick may be asleep. Of one that ran all the time
-/// no state is read, which costs more than a clock.
+/// A thread off the core for more than one `PART`th of a tick may be asleep. Of one that ran all
+/// the time no state is read, which costs more than a clock.
 const PART: u64 = 16;
 
-/// Whether the slot's thread sleeps, with a tick of `passed` nanoseconds behind it.
+/// Whether the slot's thread sleeps, after a tick of `passed` nanoseconds.
 ///
 /// One that only waits for a core does not: its signal waits with it.
 pub(super) fn rests(slot: &Slot, passed: u64) -> bool {

@@ -1,4 +1,4 @@
-//! A load over HTTP/2 against a server that says goodbye on every connection after a thousand
+//! A load over HTTP/2 against a server with a goodbye on every connection after a thousand
 //! requests, with others under way: nothing may be lost, and nothing be answered twice.
 
 use std::error::Error;
@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{child, mark, tools};
 
-/// Requests that a connection takes.
+/// Requests taken by a connection.
 const EACH: u32 = 1_000;
 const CONNECTIONS: u32 = 2;
 const STREAMS: u32 = 50;
 /// Requests of the whole load, and of a brief one.
 const REQUESTS: (f64, f64) = (1e6, 1e4);
-/// Seconds of the load that tells how long the whole one takes.
+/// Seconds of the trial load, for an estimate of the length of the whole load.
 const TRIAL_SECONDS: u32 = 2;
 
 const HEADERS: u8 = 1;
@@ -129,8 +129,8 @@ fn push(kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(payload);
 }
 
-/// Answers the first requests of a connection, says goodbye with the last of them, and passes over
-/// what comes after that.
+/// Answers the first requests of a connection, says goodbye with the last of the answers, and
+/// passes over all later requests.
 fn talk(mut stream: TcpStream, counts: &Counts) -> io::Result<()> {
     let last = 2 * EACH - 1;
     stream.set_nodelay(true)?;

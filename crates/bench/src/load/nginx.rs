@@ -18,7 +18,7 @@ pub(crate) struct Nginx {
 }
 
 impl Nginx {
-    /// Starts one worker without logs on a free port, with HTTP/2 if so told.
+    /// Starts one worker without logs on a free port, with HTTP/2 when asked for.
     pub(crate) fn start(http2: bool) -> Result<Nginx, Box<dyn Error>> {
         let folder = tempfile::Builder::new()
             .prefix("hakaru-bench-nginx-")

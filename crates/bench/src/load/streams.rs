@@ -11,7 +11,7 @@ const SHAPES: [(u32, u32); 5] = [(1, 1), (1, 10), (1, 100), (20, 5), (100, 1)];
 /// Least of h2load's requests a CPU second, on each engine.
 const GOAL: f64 = 1.0;
 
-/// Runs all shapes; whether each engine met the goal in each of them.
+/// Runs all shapes; returns whether each engine met the goal in each shape.
 pub(super) fn run(wanted: &Wanted) -> Result<bool, Box<dyn Error>> {
     println!("\nHTTP/2 beside h2load");
     let tools = tools::of_http2();

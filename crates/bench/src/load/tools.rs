@@ -129,7 +129,7 @@ pub(crate) fn installed() -> Vec<&'static Tool> {
     TOOLS.iter().filter(|tool| tool.is_here()).collect()
 }
 
-/// Returns the installed tools that speak HTTP/2 on one thread.
+/// Returns the installed tools with HTTP/2 on one thread.
 pub(crate) fn of_http2() -> Vec<&'static Tool> {
     let mut tools = installed();
     tools.retain(|tool| [EPOLL, URING, H2LOAD].contains(&tool.name));

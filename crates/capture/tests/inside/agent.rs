@@ -81,8 +81,8 @@ fn a_thousand_requests_are_seen_once_each_in_single_mode() {
     println!("the agent says that it costs {cost_ns} ns a request");
 }
 
-/// The clock of the agent's look at itself jumps now and then, as under a host that takes the core
-/// away: 10 ms in every seventh look, on either side of what is compared.
+/// An app with a jumping clock for the agent's look at the agent's own cost: 10 ms in every seventh
+/// look, on either side of the compared times, as under a host taking the core away.
 const JUMPING_CLOCK: &str = r#"
 HakaruAgent::Native.singleton_class.prepend(Module.new do
   def now

@@ -73,7 +73,7 @@ struct Table {
 }
 
 impl Table {
-    /// Returns the part's text, or its variable where the requests differ.
+    /// Returns the part's text, or the part's variable where the requests differ.
     fn add(
         &mut self,
         name: &'static str,

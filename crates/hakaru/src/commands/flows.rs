@@ -225,7 +225,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| unwritable(path, &error))
 }
 
-/// Makes an empty file readable by its owner only.
+/// Makes an empty file readable by the owner only.
 fn own(path: &Path) -> io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options

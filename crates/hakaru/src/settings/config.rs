@@ -82,7 +82,7 @@ pub(crate) struct Load {
 #[serde(untagged)]
 pub(crate) enum Rate {
     PerSecond(f64),
-    /// Stages, as `hakaru load --rate` reads them.
+    /// Stages, as read by `hakaru load --rate`.
     Stages(String),
 }
 
@@ -200,7 +200,7 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duratio
     typed::duration(deserializer).map(Some)
 }
 
-/// The config file with its folder, the base of relative paths.
+/// The config file with the file's folder, the base of relative paths.
 pub(crate) struct Loaded {
     pub(crate) config: Config,
     pub(crate) folder: PathBuf,

@@ -25,13 +25,13 @@ const WAIT_MAX: Duration = Duration::from_secs(600);
 /// The sign to start.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum StartAt {
-    /// Time after 1970 by this host's clock.
+    /// Time after 1970 by the clock of the host.
     Time(Duration),
     /// A line on standard input. When standard input ends, the load ends.
     Input,
     /// An existing file.
     File(PathBuf),
-    /// The sign in a ConfigMap of the cluster in which this pod runs.
+    /// The sign in a ConfigMap of the cluster in which the pod runs.
     ConfigMap(String),
 }
 
@@ -117,7 +117,7 @@ fn at_time(time: Duration) -> Result<Timestamp, Failure> {
     }
 }
 
-/// Returns the API server as this pod finds it, with the account's present token.
+/// Returns the API server as found by the pod, with the account's present token.
 fn api() -> Result<Api, WatchError> {
     let variable = |name| std::env::var(name).ok();
     let (host, port) = (

@@ -1,4 +1,4 @@
-//! Costs of the database server, its settings and its driver.
+//! Costs of the database server, the server's settings and the driver.
 
 use schema_db::Database;
 use schema_db::scratch::{open, url_of};

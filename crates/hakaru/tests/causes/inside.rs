@@ -2,7 +2,7 @@
 
 use crate::small::{Small, check, check_no_other};
 
-/// An app with named work, each kind on a route of its own.
+/// An app with named work, each kind on a separate route.
 const WORK: &str = r#"
 require "json"
 require "logger"

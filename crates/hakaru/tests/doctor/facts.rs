@@ -143,7 +143,7 @@ fn every_question_to_a_server_is_answered() {
     }
 }
 
-/// The servers of the tests have their data on a disk; the app's folder is in memory.
+/// The servers of the tests have the data on a disk; the app's folder is in memory.
 #[test]
 fn the_disk_of_a_server_is_measured_where_it_is_not_the_apps() {
     let folder = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");

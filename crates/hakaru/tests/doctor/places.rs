@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::{cleared, doctor, document, found, program};
 
-/// Asserts the absence of findings, except those caused by other tests on this machine and on the
+/// Asserts the absence of findings, except findings caused by other tests on the machine and on the
 /// shared servers.
 fn assert_no_alarm(document: &Value) {
     const OTHERS: [&str; 4] = [

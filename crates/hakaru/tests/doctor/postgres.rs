@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::support::{document, program};
 
-/// A database of 1,700 blocks with a column in no order of the rows, and a copy of its files: of
-/// those no block is in the server's buffers.
+/// A database of 1,700 blocks with a column in no order of the rows, and a copy of the database's
+/// files: no block of the copy is in the server's buffers.
 const MAKE: &str = "
   run.('DROP DATABASE IF EXISTS doctor_blocks_copy')
   run.('DROP DATABASE IF EXISTS doctor_blocks')

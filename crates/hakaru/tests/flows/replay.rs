@@ -39,7 +39,7 @@ fn answer(stream: TcpStream, lines: &Sender<String>) -> Option<()> {
     }
 }
 
-/// Milliseconds from the first request, and its request line.
+/// Milliseconds from the first request, and the request line, for each request.
 const CAME: [(u64, &str); 8] = [
     (0, "GET /items/1"),
     (40, "GET /"),

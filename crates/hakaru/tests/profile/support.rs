@@ -161,8 +161,8 @@ impl Seen {
         self.json["states"][name]["ms"].as_f64().unwrap_or_default()
     }
 
-    /// Asserts the methods' shares of their sum as measured by the program, within two points at
-    /// the full rate.
+    /// Asserts the methods' shares of the methods' sum as measured by the program, within two
+    /// points at the full rate.
     #[track_caller]
     pub(crate) fn check_shares(&self, methods: &[&str]) {
         let seen: Vec<f64> = methods

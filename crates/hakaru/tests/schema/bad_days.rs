@@ -255,7 +255,7 @@ fn older(real: &str) -> (String, JoinHandle<()>) {
     (address, served)
 }
 
-/// A PostgreSQL that asks for a password, returns the received password, and refuses access.
+/// A PostgreSQL which asks for a password, returns the received password, and refuses access.
 fn curious_postgres() -> (String, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

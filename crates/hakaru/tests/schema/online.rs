@@ -168,7 +168,7 @@ fn what_is_replaced_goes_when_the_new_one_is_there() {
     replaced(keys[0], keys[1]);
 }
 
-/// The foreign keys and checks in force, without those that are still to be validated.
+/// The foreign keys and checks in force, without constraints still to be validated.
 const IN_FORCE: &str = "SELECT conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint \
                         WHERE conrelid = 't'::regclass AND contype IN ('f', 'c') AND convalidated ORDER BY 1";
 

@@ -1,5 +1,5 @@
-//! The program without symbols, for tests that send it to other hosts: of a debug build that is a
-//! third of the bytes to read, hash and encrypt for each host.
+//! The program without symbols, for tests sending the program to other hosts. Of a debug
+//! build that is a third of the bytes to read, hash and encrypt for each host.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,9 @@
 //! Requests over HTTP/2: users share connections, and each request has a stream.
 //!
-//! There are as many groups on each way to the server. The users of one group wait in a queue for its connection, and there for a free stream. A
-//! connection that the server says goodbye on carries the responses that it still owes, while a new
-//! one is made for the requests that it has not taken.
+//! There are as many groups on each way to the server. The users of one group wait in a queue for
+//! its connection, and there for a free stream. A connection that the server says goodbye on
+//! carries the responses that it still owes, while a new one is made for the requests that it has
+//! not taken.
 
 use std::collections::VecDeque;
 use std::io;

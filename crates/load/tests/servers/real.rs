@@ -305,7 +305,7 @@ fn go_is_understood() {
     check_slow(&server);
 }
 
-/// Go's server speaks HTTP/2 over TLS without being told.
+/// Go's server speaks HTTP/2 over TLS without any setting.
 #[test]
 fn go_is_understood_over_http2() {
     let server = go(&[tls_file("cert.pem"), tls_file("key.pem")]);

@@ -75,7 +75,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Whether the comments at the head of a file freeze its string literals.
+/// Whether the comments at the head of a file freeze the file's string literals.
 fn is_frozen(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));

@@ -1,6 +1,6 @@
-//! Measures what a block missing in PostgreSQL's buffers costs: statements that read a run of
-//! blocks of the table with most misses, each sent twice. Rows are named by place (`ctid`), so that
-//! no index is read, and one statement's blocks fit even the smallest buffers.
+//! Measures the cost of a block missing in PostgreSQL's buffers with statements sent twice, each of
+//! which reads a run of blocks of the table with most misses. Rows are named by place (`ctid`), so
+//! that no index is read, and one statement's blocks fit even the smallest buffers.
 //!
 //! The read from the kernel's cache, which [`super::reads`] measures, is a part of the cost only:
 //! the server also finds a buffer to give up, takes the old block out of its table of buffers and
@@ -16,9 +16,9 @@ use super::misses::DEADLINE;
 
 /// Blocks of a statement: many against a round trip, few against the 128 buffers of 1 MB.
 const BLOCKS: usize = 48;
-/// Statements at most, each sent twice; few enough that their blocks are no large part of a table.
+/// Statements at most, each sent twice; few enough to read no large part of a table.
 const STATEMENTS: usize = 60;
-/// Statements that found at least half of their blocks missing; fewer say nothing.
+/// Least number of statements with at least half of the blocks missing; fewer say nothing.
 const MISSED_MIN: usize = 10;
 
 /// Number, name and blocks of the table with most misses; of several, the largest.
@@ -56,7 +56,7 @@ pub(super) fn cost(server: &mut Catalogue) -> Option<f64> {
 struct Pair {
     /// How much longer the first took, ns.
     more_ns: f64,
-    /// Blocks that the first had to read and the second did not.
+    /// Blocks read by the server for the first and not for the second.
     blocks: f64,
 }
 
@@ -100,7 +100,7 @@ impl Table {
         Some(pairs)
     }
 
-    /// Sends a statement: returns its time, ns, and the blocks read for it.
+    /// Sends a statement: returns the time taken, ns, and the blocks read for the statement.
     fn sent(&self, server: &mut Catalogue, sql: &str) -> Option<(f64, f64)> {
         let before = self.reads(server)?;
         let begin = Instant::now();
@@ -109,7 +109,7 @@ impl Table {
         Some((ns, self.reads(server)? - before))
     }
 
-    /// Returns the blocks of the table read in this transaction.
+    /// Returns the blocks of the table read in the present transaction.
     fn reads(&self, server: &mut Catalogue) -> Option<f64> {
         let number = self.number;
         let rows = server.rows(&format!(

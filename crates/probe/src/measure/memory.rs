@@ -44,8 +44,8 @@ pub(super) fn latency() -> Option<f64> {
     (0..3).map(|_| walk()).reduce(f64::min)
 }
 
-/// Returns how much longer the rows of a block of 8 KB take from memory than from the core's caches,
-/// ns: the median over runs of `blocks` blocks in order, each read twice.
+/// Returns how much longer the rows of a block of 8 KB take from memory than from the core's
+/// caches, ns: the median over runs of `blocks` blocks in order, each read twice.
 pub(super) fn first_touch(blocks: usize) -> Option<f64> {
     const BLOCK: usize = 8192;
     /// From the head of one row to the next, bytes.

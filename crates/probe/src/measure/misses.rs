@@ -15,7 +15,7 @@ pub(super) const DEADLINE: Duration = Duration::from_millis(500);
 /// Fewer pages read say nothing about each.
 const READS_MIN: f64 = 20.0;
 
-/// Table and column, quoted: the largest one with a single whole number as its primary key.
+/// Table and column, quoted: the largest table with a single whole number as the primary key.
 const LARGEST: &str = "
     SELECT CONCAT('`', REPLACE(t.TABLE_NAME, '`', '``'), '`'), CONCAT('`', REPLACE(c.COLUMN_NAME, '`', '``'), '`')
     FROM information_schema.TABLES t JOIN information_schema.COLUMNS c
@@ -75,8 +75,8 @@ impl Table {
         })
     }
 
-    /// Sends lookups, each twice, until `is_over` holds of their count; returns the count and how
-    /// much longer the first ones took in all, ns. `from` lookups were sent before.
+    /// Sends lookups, each twice, until `is_over` holds of the count of lookups; returns the count
+    /// and how much longer the first ones took in all, ns. `from` lookups were sent before.
     fn lookups(
         &self,
         server: &mut Catalogue,

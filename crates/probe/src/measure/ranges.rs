@@ -1,4 +1,4 @@
-//! Measures what `random_page_cost` costs: ranges of indexed columns that the planner reads by
+//! Measures the cost of `random_page_cost`: ranges of indexed columns read by the planner by
 //! another plan under the setting advised, and how much longer the present plan takes.
 //!
 //! Statements are counts over a range of an index, with and without the rows themselves, in a
@@ -13,14 +13,14 @@ use doctor::snapshot::Ranges;
 const ADVISED: f64 = 1.1;
 /// Widths of ranges: multiples of 1/20 of the rows.
 const WIDTHS: usize = 20;
-/// Ranges timed, of those whose plan changes.
+/// Ranges timed, of the ranges with a changed plan.
 const TIMED: usize = 5;
 const DEADLINE: Duration = Duration::from_millis(800);
 /// Longest statement, ms.
 const STATEMENT_MS: u32 = 200;
 
-/// Table, column, and the bounds of the column's histogram as literals, of indexes on tables of
-/// 4 to 256 MB: those read most first.
+/// Table, column, and the bounds of the column's histogram as literals, of indexes on tables of 4
+/// to 256 MB: tables read most first.
 const INDEXES: &str = "
     SELECT c.oid::regclass::text, quote_ident(a.attname),
       array_to_string(ARRAY(SELECT quote_literal(b) || '::' || format_type(a.atttypid, NULL)

@@ -130,7 +130,7 @@ fn is_about_time(comparison: &Comparison) -> bool {
     )
 }
 
-/// Sentence on throughput, where throughput has no claim of its own.
+/// Sentence on throughput, where throughput has no separate claim.
 fn throughput(comparison: &Comparison) -> Option<Text> {
     let claimed = is_about_time(comparison);
     let row = comparison.rows.iter().find(|row| row.is_rate())?;

@@ -28,7 +28,7 @@ struct OfRoute {
     sampled: u64,
 }
 
-/// Routes with their sums, by time, greatest first.
+/// Sums of the routes, by time, greatest first.
 fn by_route(profile: &Profile) -> Vec<(RouteId, OfRoute)> {
     let mut sums: HashMap<RouteId, OfRoute> = HashMap::new();
     for request in &profile.requests {

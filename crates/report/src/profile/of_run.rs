@@ -12,7 +12,7 @@ use super::graph::Graphs;
 
 /// Nodes of all routes together, and of one.
 const NODES_MAX: [usize; 2] = [10_000, 3_000];
-/// Routes with their own graph, the most sampled first.
+/// Routes with a graph for each, the most sampled first.
 const ROUTES_MAX: usize = 30;
 /// Slowest requests stored of each route.
 const SLOWEST: usize = 3;

@@ -30,8 +30,7 @@ const HEADS: [(Phrase, usize); 5] = [
 /// request on a new connection only when a thread takes it, so that all of the queue is the queue
 /// itself.
 const RECEIVE_SHARE_TELLING: std::ops::RangeInclusive<f64> = 0.05..=0.8;
-/// Share of the mean below which terms are added up as `rest`, so that the shown terms sum to the
-/// mean.
+/// Share of the mean below which terms are added up as `rest`, so the shown terms sum to the mean.
 const TERM_SHARE_MIN: f64 = 0.01;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
@@ -133,8 +132,8 @@ fn body(page: &mut Page, route: &RouteBalance, same_host: bool) {
     }
 }
 
-/// Draws the terms as runs of their letters, in proportion. Negative ones (unaccounted may be) have
-/// none.
+/// Draws each term as a run of the term's letter, in proportion. Negative ones (unaccounted may be)
+/// have none.
 fn bar(page: &mut Page, route: &RouteBalance) {
     let values = TERMS
         .each_ref()
@@ -151,8 +150,7 @@ fn bar(page: &mut Page, route: &RouteBalance) {
     page.line(&pieces);
 }
 
-/// Distributes `cells` over the values by rounding the running sum, so that the parts always add
-/// up.
+/// Distributes `cells` over the values by rounding the running sum, so the parts always add up.
 fn cells_of(values: &[f64], cells: usize) -> Vec<usize> {
     let sum: f64 = values.iter().sum();
     if !sum.is_finite() || sum <= 0.0 {

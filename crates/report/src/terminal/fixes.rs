@@ -15,9 +15,10 @@ const FINDINGS_MAX: usize = 10;
 /// the next run orders the rest again.
 const WHOLE_MAX: usize = 5;
 const INDENT: usize = 5;
-/// Lines of evidence, including those of long items; rules put the most significant first.
+/// Lines of evidence, with the lines of long items counted; rules put the most significant first.
 const EVIDENCE_LINES_MAX: usize = 5;
-/// Lines for one item of evidence, so that a long statement leaves room for its source line.
+/// Lines for one item of evidence, few enough for a long statement to leave room for the source
+/// line.
 const EVIDENCE_ITEM_LINES_MAX: usize = 2;
 /// Lines of the statement or setting to apply, which is shown whole unless far too long.
 const EXACT_LINES_MAX: usize = 12;

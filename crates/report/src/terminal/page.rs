@@ -76,7 +76,7 @@ impl Page {
         self.line(&[(Ink::Strong, &title)]);
     }
 
-    /// Writes a section's title with a remark beside it where there is room.
+    /// Writes a section's title with a remark beside the title where there is room.
     pub(super) fn title(&mut self, title: Text, remark: Text) {
         let both = format!("{}   {}", self.written(&title), self.written(&remark));
         if text::width(&both) <= self.columns() {

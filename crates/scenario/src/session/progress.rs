@@ -102,7 +102,8 @@ impl<'s> Session<'s> {
         Ok(true)
     }
 
-    /// Returns the number in the whole plan of the part's `own`th iteration, and the flow of it.
+    /// Returns the number in the whole plan of the part's `own`th iteration, and the iteration's
+    /// flow.
     fn turn(&self, own: u64) -> (u64, usize) {
         if let Some(arrivals) = &self.scenario.arrivals {
             // As the pacer shares the due times.

@@ -12,8 +12,8 @@ use crate::{DbError, DbErrorKind};
 use database_client::tls::TlsMode;
 
 /// Sets strict mode. Without it a lenient server turns a `NULL` into 0 for `NOT NULL`, and
-/// truncates long values, without an error. And lets tables with system versioning be altered, their
-/// history with them, which MariaDB refuses otherwise; for others that is a comment.
+/// truncates long values, without an error. And lets tables with system versioning be altered,
+/// their history with them, which MariaDB refuses otherwise; for others that is a comment.
 const SESSION: &str = "SET SESSION sql_mode = CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES') \
                        /*M!100304 , SESSION system_versioning_alter_history = 'KEEP' */";
 

@@ -500,7 +500,8 @@ fn what_killed_runs_left_is_removed() {
     }
 }
 
-/// Statements of a text, and what a server's own program prints of the database that they make.
+/// Statements of a text, and what a server's own program prints of the database made by the
+/// statements.
 fn read_whole(variable: &str, command: &str, statements: &str) {
     let bench = OnServer::new(variable);
     let mut scratch = bench.empty();

@@ -124,9 +124,9 @@ fn seeds() -> Range<u64> {
     first.parse().unwrap()..end.parse().unwrap()
 }
 
-/// How far a long run is, in a file per server, so that it goes on where it was stopped.
+/// Progress of a long run, in a file per server, for going on where the run was stopped.
 ///
-/// Lines: what the generator makes (another generator begins anew), the next seed, then the seeds
+/// Lines: what the generator makes (another generator starts afresh), the next seed, then the seeds
 /// that failed.
 struct Progress {
     file: Option<PathBuf>,
@@ -163,7 +163,7 @@ impl Progress {
         progress
     }
 
-    /// Notes that a seed is done.
+    /// Notes a seed as done.
     fn note(&mut self, seed: u64, is_failed: bool) {
         self.next = seed + 1;
         self.failed.extend(is_failed.then_some(seed));

@@ -64,7 +64,7 @@ pub(super) struct TableDiff<'a> {
     /// Whether a column change copying the table is a separate statement, so the others need not
     /// wait.
     pub parts_copies: bool,
-    /// Columns of foreign keys that are recreated for a loss: what changes of them waits with the
+    /// Columns of foreign keys recreated for a loss: what changes of the columns waits with the
     /// keys, and nothing else does.
     pub anchored: Vec<&'a Name>,
 }

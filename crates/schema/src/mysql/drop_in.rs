@@ -28,7 +28,7 @@ struct Writer<'a> {
     dropped_keys: HashSet<(String, String)>,
     /// Indexes already dropped before a column, as table and name.
     dropped_indexes: HashSet<(String, String)>,
-    /// Whether drops will be held back, so that nothing else may be in a statement with one.
+    /// Whether drops will be held back, so nothing else may be in a statement with a drop.
     holds_drops: bool,
     needs: Needs,
 }

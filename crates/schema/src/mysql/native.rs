@@ -334,7 +334,7 @@ fn retaken<'a>(diffs: &[TableDiff<'a>], from: &Schema, to: &'a Schema) -> Vec<Re
     retaken
 }
 
-/// Marks the columns of foreign keys that are recreated for a change that may be held back.
+/// Marks the columns of foreign keys which are recreated for a change which may be held back.
 fn anchor<'a>(diffs: &mut [TableDiff<'a>], to: &'a Schema) {
     let places = diffs.iter().enumerate();
     let places: HashMap<&str, usize> = places

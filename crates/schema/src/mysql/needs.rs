@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::model::{ForeignKey, Name, Table};
 use crate::{Object, Statement, Verb};
 
-/// Statements by what they make or change, so that 10,000 tables are not looked through for each.
+/// Statements by the thing made or changed, so no statement needs a look through 10,000 tables.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     /// Creations and changes of tables and views, by name in lower case.
@@ -71,7 +71,7 @@ impl Needs {
         places
     }
 
-    /// The statement that drops a view of the name.
+    /// The statement for the drop of the view with the name.
     pub(super) fn dropped_view(&mut self, statements: &[Statement], name: &str) -> Option<usize> {
         self.learn(statements);
         self.dropped_views.get(name).copied()
@@ -82,7 +82,7 @@ fn part(owner: &Name, column: &Name) -> String {
     format!("{}.{}", owner.text, column.text)
 }
 
-/// Those of the places whose statements can be held back.
+/// The places with statements fit for holding back.
 fn held<'s>(
     statements: &'s [Statement],
     places: Option<&'s Vec<usize>>,

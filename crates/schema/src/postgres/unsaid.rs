@@ -1,4 +1,4 @@
-//! What an outline such as `schema.rb` cannot say of its tables stays as it is.
+//! What an outline such as `schema.rb` cannot say of tables stays unchanged.
 
 use super::model::{Column, Schema, Table};
 

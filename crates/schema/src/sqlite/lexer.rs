@@ -25,7 +25,7 @@ pub(super) enum Kind {
 /// Longest text: tokens, of which a large schema has a million, hold places of half the size.
 pub(super) const BYTES_MAX: usize = u32::MAX as usize;
 
-/// Bytes of a text for a token of it, so that their list rarely has to grow.
+/// Bytes of a text for each token, so the list of tokens rarely has to grow.
 const BYTES_A_TOKEN: usize = 4;
 
 /// A piece of the text.

@@ -25,8 +25,8 @@ impl Link {
         Ok(link)
     }
 
-    /// A wire with a round trip longer by so many milliseconds: by the kernel's own queue where there
-    /// is a delaying one, else by a process for carrying the frames.
+    /// A wire with a round trip longer by so many milliseconds: by the kernel's own queue where
+    /// there is a delaying one, else by a process for carrying the frames.
     pub(super) fn slow(name: &str, first: u32, address: &str, ms: u32) -> Outcome<Link> {
         let veth = Link::veth(name, first, address)?;
         let half = format!("{}us", ms * 500);

@@ -1,4 +1,4 @@
-//! Bodies that are no UTF-8, charsets, and answers over TLS.
+//! Bodies other than UTF-8, charsets, and answers over TLS.
 
 use super::{Case, answer_bytes};
 
@@ -43,7 +43,7 @@ const CHECKS: [&str; 22] = [
     "header \"Content-Type\" contains \"charset\"",
 ];
 
-/// Bodies of requests that are no text, and demands on a body of such bytes.
+/// Bodies of requests other than text, and demands on a body of such bytes.
 const BODIES: [&str; 10] = [
     "hex,00ff10;",
     "base64,AP8Q;",

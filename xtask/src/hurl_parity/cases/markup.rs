@@ -3,7 +3,7 @@
 use super::{Case, answer_bytes};
 use crate::hurl_parity::random::Random;
 
-/// Nodes of a random document that are asked for by name and depth.
+/// Number of nodes of a random document asked for by name and depth.
 const NODES: usize = 14;
 
 const PAGES: [&str; 26] = [

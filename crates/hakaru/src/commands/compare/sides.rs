@@ -60,7 +60,7 @@ pub(crate) fn of(args: &CompareArgs) -> Result<(Sides, config::Compare), Failure
     Ok((sides, config))
 }
 
-/// Fails unless both apps and their stores are on this machine or allowed by name.
+/// Fails unless both apps and the apps' stores are on the local machine or allowed by name.
 pub(crate) fn guard(sides: &Sides) -> Result<(), Failure> {
     consent::check(&sides.a.settings)?;
     consent::check(&sides.b.settings)

@@ -1,4 +1,4 @@
-//! The files of a load: on this host's disk, or sent along with an order.
+//! The files of a load: on the local host's disk, or sent along with an order.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

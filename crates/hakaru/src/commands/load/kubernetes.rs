@@ -83,7 +83,7 @@ fn failed(error: &ClusterError) -> Failure {
     Failure::new(Exit::Failed, error)
 }
 
-/// Creates the Job, starts all pods together, and returns their results.
+/// Creates the Job, starts all pods together, and returns the pods' results.
 fn run(
     cluster: &Cluster<'_>,
     parallelism: u32,

@@ -23,7 +23,7 @@ const LEAVE: &str = "\x1b[?1049l\x1b[?25h";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 const CLEAR: &str = "\x1b[2J";
-/// Fewest rows with room for curves; dumb terminals and those with ASCII only get none.
+/// Fewest rows with room for curves; dumb terminals and terminals with ASCII only get none.
 const ROWS_MIN: u16 = 14;
 const COLUMNS_MIN: u16 = 60;
 

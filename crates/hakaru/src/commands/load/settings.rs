@@ -14,8 +14,8 @@ use crate::settings::config::{Config, Loaded};
 use crate::settings::{level_up, nanos, scenario_spec, typed_flow};
 
 const CONNECTIONS_DEFAULT: u32 = 50;
-/// Limit of connections in an open load, which are opened on demand; a load at the limit means that
-/// the server does not keep up.
+/// Limit of connections in an open load, which are opened on demand; a load at the limit means a
+/// server unable to keep up.
 const CONNECTIONS_OPEN_DEFAULT: u32 = 1_000;
 /// A search needs some fifteen trials, of which each should hold a few seconds.
 const SEARCH_DEFAULT: Duration = Duration::from_secs(60);

@@ -21,7 +21,7 @@ pub(crate) struct Schema {
     pub(crate) environments: BTreeMap<String, Environment>,
 }
 
-/// One environment: its places override the common ones, its lists are appended.
+/// One environment: places override the common ones, lists are appended to the common lists.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Environment {

@@ -94,8 +94,8 @@ impl Project {
         )
     }
 
-    /// Writes `hakaru.toml`: lines under `[target]`, then `rest` after the `[load]` section, or
-    /// with `rest`'s own `[load]` in its place.
+    /// Writes `hakaru.toml`: lines under `[target]`, then a `[load]` section and `rest`, or `rest`
+    /// alone if there is a `[load]` section in `rest`.
     pub(crate) fn configure(&self, target: &str, rest: &str) {
         let load = if rest.contains("[load]") {
             ""
@@ -160,7 +160,8 @@ impl Project {
         self.end(&["run", "--full"])
     }
 
-    /// Runs `hakaru` with the arguments to the end, and asserts that no process is left.
+    /// Runs `hakaru` with the arguments to the end, and asserts the absence of processes left
+    /// behind.
     pub(crate) fn end(&self, arguments: &[&str]) -> Ended {
         self.start(arguments).end()
     }
@@ -205,7 +206,7 @@ impl Project {
         json["requests"].as_u64().unwrap_or(0) > 0
     }
 
-    /// Temporary files of the project's commands, the agent's folder among them.
+    /// Temporary files of the project's commands, with the agent's folder among the files.
     pub(crate) fn temporary(&self) -> Vec<PathBuf> {
         files_in(&self.tmp())
     }
@@ -232,7 +233,8 @@ impl Going {
         self.child.stdout = None;
     }
 
-    /// Waits for the end of the command, and asserts that no process and no temporary file is left.
+    /// Waits for the end of the command, and asserts the absence of processes and temporary files
+    /// left behind.
     pub(crate) fn end(self) -> Ended {
         let mark = self.mark.clone();
         let tmp = self.path.with_file_name("tmp");

@@ -60,7 +60,7 @@ pub(super) const DUMPED: &str = "
     CREATE TRIGGER t BEFORE INSERT ON c FOR EACH ROW BEGIN SET NEW.kind = 'a'; END;
     CREATE EVENT e ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01 00:00:00' DISABLE DO DELETE FROM l";
 
-/// Kinds that only `mariadb-dump` writes.
+/// Kinds written by `mariadb-dump` only.
 pub(super) const DUMPED_BY_MARIADB: &str = "
     CREATE SEQUENCE numbers START WITH 5 INCREMENT BY 3 CACHE 7;
     CREATE TABLE numbered (id int DEFAULT (NEXT VALUE FOR numbers) PRIMARY KEY, at datetime(6), KEY ignored (at) IGNORED) ENGINE=Aria;

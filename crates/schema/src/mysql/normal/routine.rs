@@ -1,4 +1,4 @@
-//! Routines: parameters and body as written, the rest as servers print it.
+//! Routines: parameters and body as written, the rest as printed by servers.
 
 use super::Rules;
 use super::charset::charset_name;

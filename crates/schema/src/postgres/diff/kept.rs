@@ -33,7 +33,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether an existing object was dropped before: on its way, or with its view or table.
+    /// Whether an existing object was dropped before: on the way, or with the object's view or
+    /// table.
     fn goes_with_another(&self, key: &Key, kept: &Kept) -> bool {
         if self.is_gone(&Part::Kept(key.clone())) {
             return true;
@@ -59,8 +60,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Drops rules or statistics that use a column of the table about to change; `mentions` finds
-    /// such a column.
+    /// Drops rules or statistics using a column of the table about to change; `mentions` finds such
+    /// a column.
     pub(super) fn clear_kept(&mut self, kind: &str, table: &Name, mentions: &dyn Fn(&str) -> bool) {
         for (key, kept) in self.from.kept.iter() {
             let part = Part::Kept(key.clone());
@@ -76,7 +77,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Drops statistics that would go with one of the columns.
+    /// Drops statistics bound to go with one of the columns.
     pub(super) fn clear_statistics(&mut self, table: &Name, columns: &[&str]) {
         let mentions = |text: &str| {
             let names = split::names(text);

@@ -8,7 +8,7 @@ use crate::postgres::model::{ConstraintKind, Table};
 use crate::{Hazard, Statement, Verb};
 
 impl Builder<'_> {
-    /// States the locks of statements that state none yet.
+    /// States the locks of statements still without a stated lock.
     pub(super) fn state_locks(&mut self) {
         let tables = self.to.tables.values();
         let tables: HashMap<String, &Table> = tables
@@ -51,7 +51,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether the statement of a new table has a foreign key to a table that is in use.
+    /// Whether the statement of a new table has a foreign key to a table in use.
     fn refers_to_others(&self, table: &Table) -> bool {
         let mut constraints = table.constraints.values();
         constraints.any(|constraint| {

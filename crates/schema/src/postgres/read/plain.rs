@@ -86,7 +86,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads an `ALTER TABLE` that adds one constraint.
+/// Reads an `ALTER TABLE` with one added constraint.
 fn added(tokens: &mut Tokens<'_>) -> Option<Plain> {
     tokens.need("table")?;
     tokens.eat("only");
@@ -196,7 +196,7 @@ fn foreign(tokens: &mut Tokens<'_>, column: Option<&str>) -> Option<Foreign> {
     Some(foreign)
 }
 
-/// What a foreign key does with rows; `None` within for what it does anyway.
+/// What a foreign key does with rows; `None` within for the default action.
 fn action<'a>(tokens: &mut Tokens<'_>) -> Option<Option<&'a str>> {
     if tokens.eat("no") {
         tokens.need("action")?;

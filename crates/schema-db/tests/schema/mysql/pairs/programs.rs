@@ -1,4 +1,4 @@
-//! Routines, events and sequences, and the options and indexes that one product has.
+//! Routines, events and sequences, and the options and indexes of one product only.
 
 use fastrand::Rng;
 
@@ -9,7 +9,7 @@ fn one<'a>(random: &mut Rng, texts: &[&'a str]) -> &'a str {
     texts[random.usize(..texts.len())]
 }
 
-/// What is behind the tables; sequences are in front of them.
+/// Statements behind the tables; sequences are in front of the tables.
 pub(super) fn programs(random: &mut Rng) -> Vec<String> {
     let argument = one(random, &["IN n int", "IN n bigint", "INOUT m int", ""]);
     let body = one(
@@ -35,7 +35,7 @@ pub(super) fn programs(random: &mut Rng) -> Vec<String> {
     .collect()
 }
 
-/// Indexes, columns and options that only one of the products has.
+/// Indexes, columns and options of only one of the products.
 pub(super) fn of_product(random: &mut Rng, table: &mut Table, is_mariadb: bool) {
     match is_mariadb {
         true => {

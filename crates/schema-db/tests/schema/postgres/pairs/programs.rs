@@ -52,7 +52,8 @@ pub(super) fn before(random: &mut Rng) -> Vec<String> {
     made
 }
 
-/// Rules, triggers and statistics on a column of a table; `plain` is the table's name within others.
+/// Rules, triggers and statistics on a column of a table; `plain` is the table's name within
+/// others.
 pub(super) fn around(random: &mut Rng, table: &str, plain: &str, column: &str) -> Vec<String> {
     let event = one(random, &["UPDATE", "DELETE"]);
     let also = one(random, &["NOTHING", "ALSO SELECT 1", "INSTEAD NOTHING"]);
