@@ -19,9 +19,11 @@ pub mod record;
 mod settings;
 pub mod tune;
 mod undo;
+mod watched;
 pub mod workspace;
 
 pub use failure::{Cause, Failure};
 pub use measurement::Length;
 pub use observer::{Context, Observer, Phase, PhaseGuard};
 pub use settings::{Settings, set_variable};
+pub use watched::{WatchedLoad, watched};

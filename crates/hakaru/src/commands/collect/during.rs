@@ -2,15 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ::collect::layers::Client;
-use experiment::{Context, Observer, Phase, PhaseGuard};
+use experiment::{Context, watched};
 use logs::access::{Format, Grouping};
-use recording::{Exchange, Nanos, Outcome, Recording};
-use words::Text;
+use recording::{Exchange, Outcome, Recording};
 
 use logs_report::collected::{Collected, View, json, page};
 
@@ -36,14 +35,6 @@ pub(in crate::commands) struct Observed {
 pub(in crate::commands) struct Seen {
     all: Vec<Collected>,
     elapsed: Duration,
-}
-
-/// What a run does.
-enum Moment {
-    /// The load begins; the measured part begins after so long.
-    Loads(Duration),
-    /// The load is over.
-    Over,
 }
 
 /// Returns the hosts of a config file, without mere generators.
@@ -79,22 +70,19 @@ impl Observed {
             return Ok((work(context)?, Seen::default()));
         }
         let sessions = hosts::open(&self.hosts, &self.folder, &["collector"])?;
-        let (moments, happened) = mpsc::channel();
+        let (observer, load) = watched(Arc::clone(&context.observer));
         let watched = Context {
-            observer: Arc::new(Watch {
-                inner: Arc::clone(&context.observer),
-                moments,
-            }),
+            observer,
             stop: Arc::clone(&context.stop),
         };
         let (observed, formats) = (&self.hosts, &self.formats);
         let (done, (elapsed, followed)) = thread::scope(|scope| {
             let observing = scope.spawn(move || {
-                let is_loaded = wait_for_load(&happened);
+                let is_loaded = load.wait_for_measured();
                 let begun = Instant::now();
                 let wait = |_, _: &Receiver<_>| {
                     if is_loaded {
-                        wait_for_end(&happened);
+                        load.wait_for_end();
                     }
                 };
                 let grouping = Grouping::Routes;
@@ -152,70 +140,4 @@ fn client(recording: &Recording) -> Option<Client> {
         .collect();
     let mean_s = times.iter().sum::<f64>() / times.len() as f64;
     (!times.is_empty()).then_some(Client { mean_s })
-}
-
-/// Waits for the measured part; returns false when the run ends before.
-fn wait_for_load(happened: &Receiver<Moment>) -> bool {
-    let Ok(Moment::Loads(warmup)) = happened.recv() else {
-        return false;
-    };
-    matches!(
-        happened.recv_timeout(warmup),
-        Err(RecvTimeoutError::Timeout)
-    )
-}
-
-fn wait_for_end(happened: &Receiver<Moment>) {
-    while !matches!(happened.recv(), Ok(Moment::Over) | Err(_)) {}
-}
-
-/// Passes on what is observed, and says when the load begins and ends.
-struct Watch {
-    inner: Arc<dyn Observer>,
-    moments: Sender<Moment>,
-}
-
-/// A phase of the load.
-struct Loading {
-    moments: Sender<Moment>,
-    _inner: PhaseGuard,
-}
-
-impl Drop for Loading {
-    fn drop(&mut self) {
-        // Whoever observes may have failed.
-        let _ = self.moments.send(Moment::Over);
-    }
-}
-
-impl Observer for Watch {
-    fn notice(&self, line: Text) {
-        self.inner.notice(line);
-    }
-
-    fn status(&self, line: Text) {
-        self.inner.status(line);
-    }
-
-    fn clear_status(&self) {
-        self.inner.clear_status();
-    }
-
-    fn enter(&self, phase: Phase<'_>) -> PhaseGuard {
-        let inner = self.inner.enter(phase);
-        let Phase::Load(settings) = phase else {
-            return inner;
-        };
-        let warmup = Duration::from_nanos(settings.plan.warmup.0);
-        // As above.
-        let _ = self.moments.send(Moment::Loads(warmup));
-        Box::new(Loading {
-            moments: self.moments.clone(),
-            _inner: inner,
-        })
-    }
-
-    fn loaded(&self, exchanges: &[Exchange], passed: Nanos) {
-        self.inner.loaded(exchanges, passed);
-    }
 }

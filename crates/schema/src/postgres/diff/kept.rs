@@ -86,7 +86,7 @@ impl<'a> Builder<'a> {
         self.clear_kept("statistics", table, &mentions);
     }
 
-    /// Whether what the object is on was made again, so that the object is gone.
+    /// Whether what the object is on was recreated, so that the object is gone.
     fn went_with_another(&self, kept: &Kept) -> bool {
         let of = kept.of.clone();
         let was_made = of.is_some_and(|of| self.fresh.contains(&Part::Kept(of)));
@@ -160,7 +160,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Says again what was said of an object that has just been made again. What differs is made by
+    /// Says again what was said of an object that has just been recreated. What differs is made by
     /// itself.
     fn set_again(&mut self, of: &Key, made: usize) {
         let to = self.to;

@@ -4,7 +4,7 @@ use super::reader::find_word;
 use super::{Kind, Shape};
 use crate::postgres::model::Kept;
 
-/// What a publication publishes unless told.
+/// What a publication publishes by default.
 const PUBLISHED: &str = "publish='delete,insert,truncate,update'";
 
 /// Normal form of a definition. Lists of options have no order.
