@@ -13,10 +13,12 @@ use crate::setup::write_script;
 const TARGET: &str = "aarch64-apple-darwin";
 
 /// What `load`, `logs`, `schema`, comparisons and pages are made of.
-const CRATES: [&str; 28] = [
+const CRATES: [&str; 34] = [
     "breakdown",
     "comparison",
+    "console",
     "database",
+    "database-client",
     "doctor",
     "figures",
     "findings",
@@ -24,6 +26,7 @@ const CRATES: [&str; 28] = [
     "generators",
     "kubernetes",
     "load",
+    "load-hosts",
     "load-report",
     "logs",
     "microbench",
@@ -33,19 +36,22 @@ const CRATES: [&str; 28] = [
     "routes",
     "scenario",
     "schema",
+    "schema-commands",
     "schema-db",
     "schema-lint",
     "sql-digest",
+    "sqldef",
     "stacks",
     "stats",
     "store",
     "whatif",
     "words",
     "remote",
+    "xpath",
 ];
 
 /// The other crates, with the reason for Linux only.
-const LINUX_ONLY: [(&str, &str); 10] = [
+const LINUX_ONLY: [(&str, &str); 15] = [
     (
         "agent",
         "GVL events and signals by glibc's and Linux' interfaces",
@@ -53,12 +59,17 @@ const LINUX_ONLY: [(&str, &str); 10] = [
     ("app-process", "child subreaper, parent-death signal, /proc"),
     ("bench", "measures all of the others"),
     ("capture", "carries the agent, reads /proc"),
+    ("chromium", "the browser of tests, by pipes"),
     ("collect", "reads /proc"),
     ("experiment", "starts apps by app-process"),
     ("guard", "looks at connections in /proc"),
     ("hakaru", "the program, of all crates"),
+    ("logs-report", "shows figures of collect"),
+    ("microbench-commands", "reads counters by capture"),
     ("probe", "reads /proc"),
+    ("profile-commands", "starts programs by experiment"),
     ("ring", "shared memory that is there at once (MAP_POPULATE)"),
+    ("starter", "looks at connections by guard"),
 ];
 
 /// Leaves each wanted object empty.

@@ -1,5 +1,8 @@
 //! Connections to MySQL and MariaDB.
 
+use std::error::Error as _;
+use std::io::{self, ErrorKind};
+
 use ::mysql::{Conn, DriverError, Error, OptsBuilder};
 
 use crate::ConnectError;
@@ -40,6 +43,19 @@ fn may_be_tls(error: &Error) -> bool {
     match error {
         Error::DriverError(DriverError::CouldNotConnect(_)) | Error::MySqlError(_) => false,
         Error::DriverError(error) => matches!(error, DriverError::TlsNotSupported),
-        _ => true,
+        // A server without a word has not come to TLS.
+        _ => !has_timed_out(error),
     }
+}
+
+/// Whether the error is the end of a time limit.
+fn has_timed_out(error: &Error) -> bool {
+    let of = match error {
+        Error::IoError(error) => Some(error),
+        Error::CodecError(error) => error.source().and_then(|cause| cause.downcast_ref()),
+        _ => None,
+    };
+    let is_limit =
+        |error: &io::Error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+    of.is_some_and(is_limit)
 }

@@ -18,6 +18,7 @@ pub const TEMPORARY: &str = "hakaru_online_";
 
 /// Rewrites a plan for execution beside readers and writers.
 pub(crate) fn rewrite(plan: Plan, from: &Schema, options: &PlanOptions) -> Plan {
+    let plan = leftovers_first(plan);
     let made = made(&plan);
     let dialect = match from {
         Schema::Postgres(_) => Dialect::Postgres,
@@ -40,6 +41,36 @@ pub(crate) fn rewrite(plan: Plan, from: &Schema, options: &PlanOptions) -> Plan 
         statement.online.table = table_of(&statement.sql, dialect);
     }
     plan
+}
+
+/// Moves drops of temporary constraints to the front: an earlier run left them, and this one may
+/// use the same names again.
+fn leftovers_first(plan: Plan) -> Plan {
+    let is_left = |statement: &Statement| {
+        let key =
+            altered(&statement.sql).and_then(|(_, action)| action.strip_prefix("DROP CONSTRAINT "));
+        key.is_some_and(|key| key.starts_with(TEMPORARY))
+    };
+    let mut order: Vec<usize> = (0..plan.statements.len()).collect();
+    order.sort_by_key(|at| !is_left(&plan.statements[*at]));
+    let mut places = vec![0; order.len()];
+    for (place, at) in order.iter().enumerate() {
+        places[*at] = place;
+    }
+    let moved = order.iter().map(|at| {
+        let mut statement = plan.statements[*at].clone();
+        match is_left(&statement) {
+            true => statement.needs.clear(),
+            false => {
+                let needs = statement.needs.iter().map(|at| places[*at]);
+                statement.needs = needs.collect();
+            }
+        }
+        statement
+    });
+    Plan {
+        statements: moved.collect(),
+    }
 }
 
 /// Names of the tables created by the plan, as spelled in the plan.

@@ -146,7 +146,6 @@ fn slower_or_faster(review: &mut Review, now: u64, interval: u64) -> Option<u64>
 fn tick(passed: u64) -> bool {
     let mut wants_job = false;
     let sampled = mode() != Mode::Alloc;
-    let signals = sampled && hooks::signals_are_ours();
     for slot in slot::all() {
         wants_job |= slot.is_filling();
         if !sampled || slot.state.load(Relaxed) != slot::RUNNING {
@@ -154,7 +153,9 @@ fn tick(passed: u64) -> bool {
         }
         slot.owed.fetch_add(passed, Relaxed);
         slot.ticks.fetch_add(1, Relaxed);
-        if !signals || !slot.settled.load(Relaxed) || rest::rests(slot, passed) {
+        let is_settled = slot.settled.load(Relaxed);
+        // The handler is looked at last: the app may trap the signal at any moment.
+        if !is_settled || rest::rests(slot, passed) || !hooks::signals_are_ours() {
             wants_job = true;
         } else if !slot.signalled.swap(true, Relaxed) {
             account::add(SIGNAL_NS);

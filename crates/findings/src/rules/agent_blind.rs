@@ -62,7 +62,8 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(RuleId, Text, Text)> 
         .filter(|r| r.unseen < r.answered);
     let (unseen, answered) = partly.fold((0, 0), |sum, r| (sum.0 + r.unseen, sum.1 + r.answered));
     let missing = unseen as f64 / answered.max(1) as f64;
-    if overall.unseen == overall.answered {
+    let is_blind = overall.unseen == overall.answered;
+    if is_blind && lost <= DROPPED_MAX {
         Some((
             RuleId::AgentMissing,
             text!("the app was not seen inside: no balance, no SQL, no thread advice"),

@@ -110,10 +110,6 @@ fn arguments_that_cannot_be_used_are_explained() {
     check(&["run", "puma"], &["`hakaru run -- puma …`"]);
     check(&["run", "--durration", "3s"], &["--duration"]);
     check(
-        &["run", "--url", "https://localhost:3000/a"],
-        &["write it as http://localhost:3000/a", "TLS"],
-    );
-    check(
         &["run", "--url", "localhost:3000"],
         &["write it as http://localhost:3000"],
     );

@@ -520,7 +520,11 @@ fn read_whole(variable: &str, command: &str, statements: &str) {
         "--routines".to_owned(),
         "--events".to_owned(),
     ];
-    for more in [&["--no-data"][..], &["--hex-blob", "--skip-opt"], &[]] {
+    for more in [
+        &["--no-data"][..],
+        &["--hex-blob", "--skip-opt", "--create-options"],
+        &[],
+    ] {
         let more = more.iter().map(|word| (*word).to_owned());
         let words: Vec<String> = common
             .iter()

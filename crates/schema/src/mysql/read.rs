@@ -14,8 +14,8 @@ use crate::{Note, NoteKind, Server, Source, SyntaxError};
 /// Characters of a statement shown in a note.
 const NOTE_LETTERS: usize = 60;
 
-const DATA: [&str; 8] = [
-    "INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD", "TRUNCATE", "SELECT", "CALL",
+const DATA: [&str; 9] = [
+    "INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD", "TRUNCATE", "SELECT", "CALL", "DO",
 ];
 const SETTINGS: [&str; 14] = [
     "SET", "USE", "LOCK", "UNLOCK", "START", "COMMIT", "BEGIN", "ROLLBACK", "FLUSH", "ANALYZE",
@@ -208,7 +208,12 @@ impl<'s> Reader<'_, 's> {
     }
 
     fn create_table(&mut self, cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
-        let tokens = expr::with_own_sequences(cursor.rest(), self.database);
+        let opaques = &self.schema.opaques;
+        let is_sequence = |name: &str| {
+            let mut sequences = opaques.iter().filter(|opaque| opaque.kind == "sequence");
+            sequences.any(|sequence| sequence.name == name)
+        };
+        let tokens = expr::with_own_sequences(cursor.rest(), self.database, is_sequence);
         let mut cursor = Cursor::new(&tokens, self.statement.span().1);
         let table = match parse::table(&mut cursor, &self.statement.renames)? {
             Created::Table(table) => *table,

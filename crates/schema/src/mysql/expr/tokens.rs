@@ -78,18 +78,25 @@ pub(super) fn is_database(tokens: &[Token<'_>], database: Option<&str>) -> bool 
         }
 }
 
-/// The tokens without `database.` in front of sequences in defaults, as shown by MariaDB.
+/// The tokens without `database.` in front of sequences in defaults, as shown by MariaDB. A dump
+/// names the dumped database there and nowhere else, so a sequence of the text is the text's own.
 pub(crate) fn with_own_sequences<'t, 'a>(
     tokens: &'t [Token<'a>],
     database: Option<&str>,
+    is_sequence: impl Fn(&str) -> bool,
 ) -> Cow<'t, [Token<'a>]> {
+    let is_known = |at: usize| match &tokens[at..] {
+        [_, dot, name, ..] => dot.is_op(".") && is_sequence(&unquoted(name.text)),
+        _ => false,
+    };
     let counts = |at: usize| {
         let [before, open] = &tokens[at.saturating_sub(2)..at] else {
             return false;
         };
         open.is_op("(") && ["NEXTVAL", "LASTVAL"].iter().any(|word| before.is(word))
     };
-    let is_named = |at: &usize| counts(*at) && is_database(&tokens[*at..], database);
+    let is_own = |at: usize| is_database(&tokens[at..], database) || is_known(at);
+    let is_named = |at: &usize| counts(*at) && is_own(*at);
     let named: Vec<usize> = (0..tokens.len()).filter(is_named).collect();
     if named.is_empty() {
         return Cow::Borrowed(tokens);

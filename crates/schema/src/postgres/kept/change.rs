@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::norm::{is_secret, last_list, listed, norm, with_options, without_password};
 use super::reader::{Reader, find_word};
+use crate::postgres::hazards::ACCESS_EXCLUSIVE;
 use crate::postgres::model::Kept;
 use crate::postgres::name::quote;
 use crate::{Hazard, Verb};
@@ -100,8 +101,9 @@ fn attributes(from: &Kept, to: &Kept, shown: &str) -> Option<Vec<Change>> {
         return None;
     }
     let mut changes = Vec::new();
-    let mut push = |verb, name: &str, action: String, hazards| {
+    let mut push = |verb, name: &str, action: String, mut hazards: Vec<Hazard>| {
         let sql = format!("ALTER TYPE {} {action}", to.name);
+        hazards.push(ACCESS_EXCLUSIVE);
         changes.push(Change {
             sql,
             hazards,
