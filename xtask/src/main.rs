@@ -8,6 +8,7 @@
     reason = "a program for the terminal of a developer"
 )]
 
+mod arguments;
 mod arm64;
 mod bench;
 mod demo;

@@ -12,6 +12,7 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::arguments::{count, existing};
 use crate::run::{Outcome, cargo, is_root, run, target_folder};
 use bed::Bed;
 
@@ -94,20 +95,11 @@ fn options(arguments: &[String]) -> Outcome<Options> {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
-        let number = |text: &String| {
-            let number = text.parse::<u32>().ok().filter(|number| *number > 0);
-            number.ok_or(format!("{word} takes a number above 0, not {text:?}"))
-        };
         match word.as_str() {
-            "--seconds" => options.seconds = number(value()?)?,
-            "--rate" => options.rate = number(value()?)?,
+            "--seconds" => options.seconds = count(word, value()?)?,
+            "--rate" => options.rate = count(word, value()?)?,
             "--only" => options.only.clone_from(value()?),
-            "--program" => {
-                let path = PathBuf::from(value()?);
-                let whole = path.canonicalize();
-                options.program =
-                    Some(whole.map_err(|error| format!("--program {}: {error}", path.display()))?);
-            }
+            "--program" => options.program = Some(existing(word, value()?)?),
             _ => return Err(format!("hosts has no option {word:?}")),
         }
     }

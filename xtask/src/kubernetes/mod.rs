@@ -10,6 +10,7 @@ mod document;
 
 use std::path::PathBuf;
 
+use crate::arguments::{count, existing};
 use crate::run::{Outcome, cargo, run, target_folder};
 use checks::Bench;
 use cluster::Cluster;
@@ -91,23 +92,13 @@ fn options(arguments: &[String]) -> Outcome<Options> {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
-        let number = |text: &String| {
-            let number = text.parse::<u32>().ok().filter(|number| *number > 0);
-            number.ok_or(format!("{word} takes a number above 0, not {text:?}"))
-        };
         match word.as_str() {
-            "--pods" => options.pods = number(value()?)?,
-            "--rate" => options.rate = number(value()?)?,
-            "--seconds" => options.seconds = number(value()?)?,
-            "--nodes" => options.nodes = number(value()?)?,
+            "--pods" => options.pods = count(word, value()?)?,
+            "--rate" => options.rate = count(word, value()?)?,
+            "--seconds" => options.seconds = count(word, value()?)?,
+            "--nodes" => options.nodes = count(word, value()?)?,
             "--only" => options.only.clone_from(value()?),
-            "--program" => {
-                let path = PathBuf::from(value()?);
-                options.program = Some(
-                    path.canonicalize()
-                        .map_err(|error| format!("--program {}: {error}", path.display()))?,
-                );
-            }
+            "--program" => options.program = Some(existing(word, value()?)?),
             "--" => {
                 options.command = words.cloned().collect();
                 break;
