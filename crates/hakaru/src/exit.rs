@@ -116,20 +116,37 @@ impl From<experiment::Failure> for Failure {
     }
 }
 
+impl From<console::failure::Cause> for Exit {
+    fn from(cause: console::failure::Cause) -> Exit {
+        use console::failure::Cause;
+        match cause {
+            Cause::Failed => Exit::Failed,
+            Cause::Usage => Exit::Usage,
+            Cause::TargetFailed => Exit::TargetFailed,
+            Cause::NotKept => Exit::NotKept,
+            Cause::Busy => Exit::Busy,
+            Cause::Server => Exit::Server,
+            Cause::NotReached => Exit::NotReached,
+            Cause::Changed => Exit::Changed,
+        }
+    }
+}
+
+impl From<console::failure::Failure> for Failure {
+    fn from(failure: console::failure::Failure) -> Failure {
+        Failure::new(failure.cause.into(), failure.message)
+    }
+}
+
 impl From<console::process::ProcessError> for Failure {
     fn from(error: console::process::ProcessError) -> Failure {
-        Failure::new(Exit::Failed, error)
+        console::failure::Failure::from(error).into()
     }
 }
 
 impl From<HtmlError> for Failure {
     fn from(error: HtmlError) -> Failure {
-        let exit = match &error {
-            HtmlError::TwoDocuments => Exit::Usage,
-            HtmlError::Unwritable { is_full: true, .. } => Exit::NotKept,
-            HtmlError::Unwritable { is_full: false, .. } => Exit::Failed,
-        };
-        Failure::new(exit, error)
+        console::failure::Failure::from(error).into()
     }
 }
 

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use microbench::driver::{self, Declared};
 
 use super::resolve::{rubies, usage};
-use crate::ending::{Cause, Failure};
 use crate::flags::BenchArgs;
+use console::failure::{Cause, Failure};
 
 /// Returns the command line equivalent to the scripts' declarations: generated YAML in place of
 /// each, declared options where none was typed. `None` when no file has that interface.

@@ -6,9 +6,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::ending::Failure;
 use crate::flags::BenchArgs;
 use crate::resolve::usage;
+use console::failure::Failure;
 
 /// The name.
 pub const NAME: &str = "benchmark-driver";

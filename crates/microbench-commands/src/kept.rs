@@ -7,8 +7,8 @@ use store::{Store, StoredBench};
 use words::{Text, text};
 
 use super::resolve::usage;
-use crate::ending::{Cause, Failure};
 use crate::flags::BenchArgs;
+use console::failure::{Cause, Failure};
 use console::{language, process};
 use store::revision;
 

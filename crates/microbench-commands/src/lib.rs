@@ -39,8 +39,9 @@ use flags::{BenchArgs, ClockArg, RepeatArg};
 use resolve::{Group, Resolved, usage};
 use watch::Screen;
 
+pub use console::failure::{Cause, Failure};
 pub use drop_in::{NAME as DROP_IN, is_called, typed};
-pub use ending::{Cause, Ended, Failure};
+pub use ending::Ended;
 
 /// Without a budget, for each contender and job.
 const BUDGET: Duration = Duration::from_secs(10);

@@ -11,8 +11,9 @@ use store::StoredBench;
 use words::{Text, text};
 
 use super::kept::{benches, day, said};
-use crate::ending::{Cause, Ended, Failure};
+use crate::ending::Ended;
 use crate::flags::BenchArgs;
+use console::failure::{Cause, Failure};
 use console::language;
 use console::{html, look};
 

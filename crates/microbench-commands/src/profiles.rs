@@ -13,8 +13,8 @@ use report::bench::Flames;
 use words::text;
 
 use super::Done;
-use crate::ending::{Cause, Failure};
 use crate::flags::BenchArgs;
+use console::failure::{Cause, Failure};
 use console::html;
 
 /// Seconds of a script's run under the profiler.

@@ -11,8 +11,8 @@ use microbench::workloads;
 use microbench::yaml;
 use regex::Regex;
 
-use crate::ending::{Cause, Failure};
 use crate::flags::{BenchArgs, CommandArgs};
+use console::failure::{Cause, Failure};
 
 /// Jobs measured together.
 pub(super) struct Group {

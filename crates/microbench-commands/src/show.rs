@@ -5,8 +5,9 @@ use std::process::Command;
 use microbench::workloads::{self, CONSOLE, FLUID};
 
 use super::resolve;
-use crate::ending::{Cause, Ended, Failure};
+use crate::ending::Ended;
 use crate::flags::BenchArgs;
+use console::failure::{Cause, Failure};
 
 /// Of each picture.
 const SECONDS: u64 = 10;

@@ -9,8 +9,9 @@ use capture::{ProfileCollector, Rings};
 use words::text;
 
 use super::take;
-use crate::ending::{Cause, Ended, Failure};
+use crate::ending::Ended;
 use crate::flags::ProfileArgs;
+use console::failure::{Cause, Failure};
 use console::process;
 
 const POLL: Duration = Duration::from_millis(20);

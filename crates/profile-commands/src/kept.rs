@@ -7,7 +7,7 @@ use stacks::Profile;
 use store::{RunRef, Store};
 use words::text;
 
-use crate::ending::{Cause, Failure};
+use console::failure::{Cause, Failure};
 
 /// A profile with the source.
 pub(super) struct Found {

@@ -14,7 +14,8 @@ mod kept;
 mod requests;
 mod take;
 
-pub use ending::{Cause, Ended, Failure};
+pub use console::failure::{Cause, Failure};
+pub use ending::Ended;
 pub use requests::{keep_of_run, kept_of_run};
 
 use report::profile::ProfileView;

@@ -8,8 +8,8 @@ use store::{RunRef, Store};
 use words::text;
 
 use super::kept::{self, Found};
-use crate::ending::{Cause, Failure};
 use crate::flags::FilterArgs;
+use console::failure::{Cause, Failure};
 use experiment::Settings;
 use experiment::workspace::PROFILE_RATE;
 

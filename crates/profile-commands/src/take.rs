@@ -12,8 +12,9 @@ use stacks::Profile;
 use words::{Text, text};
 
 use super::kept;
-use crate::ending::{Cause, Ended, Failure};
+use crate::ending::Ended;
 use crate::flags::{Mode, ProfileArgs};
+use console::failure::{Cause, Failure};
 use console::language;
 use console::look;
 use console::process;

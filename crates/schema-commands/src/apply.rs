@@ -22,8 +22,9 @@ use super::sides::{self, Compared};
 use super::texts::{self, Texts};
 use super::trouble::{of_run, of_server};
 use super::unseen;
-use crate::ending::{Cause, Ended, Failure};
+use crate::ending::Ended;
 use crate::flags::ApplyArgs;
+use console::failure::{Cause, Failure};
 
 /// A locked database, and the wanted schema.
 struct Work<'a> {

@@ -33,7 +33,8 @@ mod unseen;
 use schema::Plan;
 use words::text;
 
-pub use ending::{Cause, Ended, Failure};
+pub use console::failure::{Cause, Failure};
+pub use ending::Ended;
 pub use page::permission;
 pub use sides::say_notes;
 pub use trouble::of_server;

@@ -8,8 +8,8 @@ use schema_db::apply::Step;
 use schema_db::mysql::MysqlAddress;
 
 use super::place::Place;
-use crate::ending::Failure;
 use crate::flags::How;
+use console::failure::Failure;
 
 /// An external program with a connection.
 pub(super) struct Outside {

@@ -15,7 +15,7 @@ use words::text;
 
 use super::prompt;
 use super::trouble::of_server;
-use crate::ending::{Cause, Failure};
+use console::failure::{Cause, Failure};
 
 /// Place of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]

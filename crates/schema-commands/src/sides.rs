@@ -14,8 +14,8 @@ use super::scope::{Ready, Scope};
 use super::texts::{self, Texts};
 use super::trouble::of_run;
 use super::unseen;
-use crate::ending::{Cause, Failure};
 use crate::flags::{CompareArgs, Dialect, How};
+use console::failure::{Cause, Failure};
 
 /// Opaque statements listed by name; more are counted.
 const NAMED_MAX: usize = 5;

@@ -4,10 +4,10 @@ mod project;
 
 use std::process::ExitCode;
 
-use schema_commands::{Cause, Ended};
+use schema_commands::Ended;
 
 use crate::cli::SchemaArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
 use crate::output;
 
 /// The code of `check`, `drift` and `lint` for a difference.
@@ -30,19 +30,5 @@ pub(crate) fn run(mut args: SchemaArgs) -> ExitCode {
                 exit => exit.into(),
             }
         }
-    }
-}
-
-impl From<schema_commands::Failure> for Failure {
-    fn from(failure: schema_commands::Failure) -> Failure {
-        let exit = match failure.cause {
-            Cause::Failed => Exit::Failed,
-            Cause::Usage => Exit::Usage,
-            Cause::Busy => Exit::Busy,
-            Cause::Server => Exit::Server,
-            Cause::NotReached => Exit::NotReached,
-            Cause::Changed => Exit::Changed,
-        };
-        Failure::new(exit, failure.message)
     }
 }
