@@ -212,6 +212,17 @@ impl Named {
         let mut keys = kinds.map(|kind| (kind.kind, self.1.clone()));
         keys.find(|key| all.contains(key))
     }
+
+    pub(crate) fn is_language(&self, name: &str) -> bool {
+        self.0 == "LANGUAGE" && self.1 == name
+    }
+}
+
+impl Kept {
+    /// Whether the definition is short for `CREATE EXTENSION`: a language without a handler.
+    pub(crate) fn is_extension(&self) -> bool {
+        self.kind.kind == "language" && !self.norm.contains(" handler ")
+    }
 }
 
 /// Effect of an otherwise opaque statement on a word-compared object.

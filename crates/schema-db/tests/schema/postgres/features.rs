@@ -105,7 +105,7 @@ pub(super) const FEATURES: [(&str, &str); 19] = [
 ];
 
 /// Schemas as written by `pg_dump` and people, each equal to the resulting database.
-pub(super) const STORED: [&str; 5] = [
+pub(super) const STORED: [&str; 6] = [
     "CREATE FUNCTION g(int) RETURNS SETOF int LANGUAGE sql STABLE BEGIN ATOMIC SELECT $1; END;",
     "CREATE FUNCTION g() RETURNS int LANGUAGE sql SET search_path = public AS 'SELECT 1';",
     "CREATE TABLE p (id int NOT NULL, k text NOT NULL) PARTITION BY LIST (k); \
@@ -117,4 +117,6 @@ pub(super) const STORED: [&str; 5] = [
     "CREATE TABLE p (id int, at date NOT NULL) PARTITION BY RANGE (at); CREATE TABLE p_rest PARTITION OF p DEFAULT; \
      CREATE UNIQUE INDEX i ON ONLY p (id, at); CREATE UNIQUE INDEX pi ON p_rest (id, at); ALTER INDEX i ATTACH PARTITION pi;",
     "CREATE TYPE fr AS RANGE (SUBTYPE = float8);",
+    "CREATE OR REPLACE PROCEDURAL LANGUAGE plpgsql; ALTER PROCEDURAL LANGUAGE plpgsql OWNER TO CURRENT_USER; \
+     COMMENT ON LANGUAGE plpgsql IS 'of every server'; CREATE TABLE t (a int);",
 ];

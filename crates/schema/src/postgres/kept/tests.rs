@@ -159,3 +159,15 @@ fn a_base_type_is_announced_before_its_functions_and_made_after_them() {
     let expected = ["-- DROP TABLE public.t", "-- DROP TYPE public.n CASCADE"];
     assert_eq!(dropped, expected);
 }
+
+#[test]
+fn a_language_without_a_handler_is_an_extension() {
+    let text = "CREATE OR REPLACE PROCEDURAL LANGUAGE plpgsql; CREATE TRUSTED LANGUAGE plperl; \
+         CREATE LANGUAGE own HANDLER plpgsql_call_handler;";
+    let made = planned("", text);
+    let expected = [
+        "CREATE EXTENSION plperl",
+        "CREATE LANGUAGE own HANDLER plpgsql_call_handler",
+    ];
+    assert_eq!(made, expected);
+}

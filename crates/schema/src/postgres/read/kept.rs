@@ -2,7 +2,10 @@
 
 use super::Reader;
 use crate::postgres::kept::{self, Step};
-use crate::postgres::model::Owner;
+use crate::postgres::model::{Extension, Kept, Owner};
+
+/// The language that every server has, as an extension; no export names it.
+const BUILT_IN: &str = "plpgsql";
 
 impl Reader<'_> {
     /// Reads a statement about an object compared by words; `false` for any other.
@@ -20,6 +23,13 @@ impl Reader<'_> {
     fn take_step(&mut self, step: Step, text: &str) -> bool {
         let all = &mut self.schema.kept;
         match step {
+            Step::Made(kept) if kept.is_extension() => {
+                self.add_language(*kept);
+                true
+            }
+            Step::Commented(named, _) | Step::Owned(named, _) if named.is_language(BUILT_IN) => {
+                true
+            }
             Step::Made(kept) => {
                 let key = (kept.kind.kind, kept.name.clone());
                 let is_family = kept.kind.kind == "operator-family";
@@ -50,6 +60,19 @@ impl Reader<'_> {
                 true
             }
             Step::Announced => true,
+        }
+    }
+    /// A language without a handler is the extension of its name
+    /// (<https://www.postgresql.org/docs/18/sql-createlanguage.html>).
+    fn add_language(&mut self, language: Kept) {
+        let extensions = &mut self.schema.extensions;
+        if language.base != BUILT_IN && !extensions.contains(&language.base) {
+            let extension = Extension {
+                name: language.base.clone(),
+                schema: None,
+                meta: language.meta,
+            };
+            extensions.insert(language.base, extension);
         }
     }
 }
