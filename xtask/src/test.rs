@@ -1,19 +1,25 @@
 //! Everything CI checks, in one run with one verdict.
 
+mod examples;
 mod programs;
 mod schedule;
+mod timed;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Sender};
 use std::thread;
+use std::time::Instant;
 
 use crate::fresh_debian::{Files, differences, files};
 use crate::run::{Outcome, cargo, root, run};
 use crate::servers::{self, Server};
-use crate::setup::{self, Purpose};
+use crate::setup::{self, Purpose, Wanted};
 use crate::tally::Tally;
 use crate::tidy;
+use programs::Program;
+use timed::timed;
 
 /// The throw-away servers of the tests.
 pub(crate) struct Servers {
@@ -30,7 +36,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
         return Err(format!("test knows no {unknown:?}"));
     }
     let before = machine();
-    setup::prepare(&options)?;
+    let wanted = setup::consent(&options)?;
     let mut tally = Tally::default();
     // The quick ones first: who forgot to format should not wait for the tests.
     tally.step("tidy", tidy::task());
@@ -38,25 +44,8 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
         "cargo fmt --check",
         run(&mut cargo(&["fmt", "--all", "--check"])),
     );
-    tally.step("the page is what web/ gives", crate::web::check());
-    eprintln!("test: starting MariaDB, MySQL and PostgreSQL");
-    match Servers::start() {
-        Ok(servers) => {
-            test_workspace(&servers, &mut tally);
-            // The app's tests measure nothing, and leave a core.
-            let clippy = thread::scope(|scope| {
-                let clippy = scope.spawn(clippy);
-                test_app(&servers, &mut tally);
-                clippy.join()
-            });
-            let broken = |_| Err("its thread panicked".to_owned());
-            tally.step("clippy", clippy.unwrap_or_else(broken));
-        }
-        Err(message) => {
-            tally.troubles.push(format!("no test was run: {message}"));
-            tally.step("clippy", clippy());
-        }
-    }
+    test_workspace(&wanted, &mut tally);
+    tally.step("examples in comments", test_examples());
     let changed = differences(&before, &machine());
     let unchanged = match changed.as_slice() {
         [] => Ok(()),
@@ -73,9 +62,47 @@ fn machine() -> Files {
     machine
 }
 
+/// What cargo does while tests run: it builds, then checks.
+struct Cargo {
+    built: Outcome<()>,
+    clippy: Outcome<()>,
+}
+
+impl Cargo {
+    fn run(built: Sender<Program>) -> Cargo {
+        Cargo {
+            built: programs::build(built),
+            clippy: clippy(),
+        }
+    }
+}
+
 fn clippy() -> Outcome<()> {
     let words = ["clippy", "--workspace", "--all-targets", "--"];
-    run(&mut cargo(&[&words[..], &["-D", "warnings"]].concat()))
+    let command = cargo(&[&words[..], &["-D", "warnings"]].concat());
+    let begin = Instant::now();
+    let ended = timed(&command, programs::NICE)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("cargo clippy: {error}"))?;
+    timed::print("clippy", begin, &String::from_utf8_lossy(&ended.stdout));
+    match ended.status.success() {
+        true => Ok(()),
+        false => Err("see above".to_owned()),
+    }
+}
+
+/// Runs the examples of the packages that have any.
+fn test_examples() -> Outcome<()> {
+    let packages = examples::packages(&tidy::repository_files()?);
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let mut command = cargo(&["test", "--doc", "--quiet"]);
+    for package in &packages {
+        command.args(["--package", package]);
+    }
+    run(&mut command)
 }
 
 /// Rewrites the expected outputs of snapshot tests.
@@ -178,23 +205,43 @@ pub(crate) fn corpus(arguments: &[String]) -> Outcome<()> {
     with_servers(&words)
 }
 
-fn test_workspace(servers: &Servers, tally: &mut Tally) {
-    let name = |command: &mut Command| {
-        servers.name_in(command);
-        command.envs(setup::ruby31().map(|wrapper| ("HAKARU_RUBY31", wrapper)));
-    };
-    match programs::build() {
-        Ok(programs) => {
-            let done = schedule::run(programs, &name);
+/// Builds and checks the workspace, and meanwhile fetches what is missing, starts the servers and
+/// runs the tests that judge no time. When nothing else runs any more, the others follow.
+fn test_workspace(wanted: &Wanted, tally: &mut Tally) {
+    let (sender, arriving) = mpsc::channel();
+    thread::scope(|scope| {
+        let cargo = scope.spawn(|| Cargo::run(sender));
+        let servers = wanted.fetch().and_then(|()| {
+            eprintln!("test: starting MariaDB, MySQL and PostgreSQL");
+            Servers::start()
+        });
+        let servers = servers.map_err(|message| {
+            tally.troubles.push(format!("no test was run: {message}"));
+        });
+        let name = |command: &mut Command| {
+            servers.iter().for_each(|servers| servers.name_in(command));
+            command.envs(setup::ruby31().map(|wrapper| ("HAKARU_RUBY31", wrapper)));
+        };
+        tally.step("the page is what web/ gives", crate::web::check());
+        let early = servers.as_ref().ok().map(|servers| {
+            test_app(servers, tally);
+            schedule::side_by_side(arriving, &name)
+        });
+        match cargo.join() {
+            Ok(Cargo { built, clippy }) => {
+                tally.step("the build", built);
+                tally.step("clippy", clippy);
+            }
+            Err(_) => tally
+                .troubles
+                .push("the build's thread panicked".to_owned()),
+        }
+        if let Some((mut done, waiting)) = early {
+            done.run(waiting, &name);
             done.print_times();
             done.count(tally, &name);
         }
-        Err(message) => tally.troubles.push(message),
-    }
-    tally.step(
-        "examples in comments",
-        run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"])),
-    );
+    });
 }
 
 /// Runs the example app's own tests, on every supported database.

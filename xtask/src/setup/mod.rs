@@ -99,34 +99,60 @@ pub(crate) fn read_options(
     ))
 }
 
+/// What is missing for a purpose, listed and agreed to.
+pub(crate) struct Wanted {
+    options: Options,
+    missing: Vec<Missing>,
+    mirror: Option<Source>,
+}
+
 /// Fetches what is missing for the purpose.
 pub(crate) fn prepare(options: &Options) -> Outcome<()> {
+    consent(options)?.fetch()
+}
+
+/// Lists what is missing for the purpose, and asks on a terminal. Nothing is fetched.
+pub(crate) fn consent(options: &Options) -> Outcome<Wanted> {
     let missing = look(options)?;
-    if missing.is_empty() {
-        return Ok(());
+    let mut mirror = None;
+    if !missing.is_empty() {
+        mirror = Some(source(&missing)?);
+        eprintln!(
+            "Missing on this machine for this task. Nothing will be installed; this will be unpacked beside it:"
+        );
+        for one in &missing {
+            eprintln!("  {} into {}", one.holds(), one.folder().display());
+        }
+        if !options.yes && can_ask() && !confirmed()? {
+            return Err("nothing was fetched".to_owned());
+        }
     }
-    let mirror = source(&missing)?;
-    eprintln!(
-        "Missing on this machine for this task. Nothing will be installed; this will be unpacked beside it:"
-    );
-    for one in &missing {
-        eprintln!("  {} into {}", one.holds(), one.folder().display());
-    }
-    if !options.yes && can_ask() && !confirmed()? {
-        return Err("nothing was fetched".to_owned());
-    }
-    for one in &missing {
-        eprintln!("setup: fetching {}", one.holds());
-        one.install(&mirror)?;
-    }
-    let still = look(options)?;
-    match still.as_slice() {
-        [] => Ok(()),
-        [one, ..] => Err(format!(
-            "{} was unpacked into {}, and does not work there",
-            one.holds(),
-            one.folder().display()
-        )),
+    Ok(Wanted {
+        options: options.clone(),
+        missing,
+        mirror,
+    })
+}
+
+impl Wanted {
+    /// Fetches and unpacks everything, and looks once more.
+    pub(crate) fn fetch(&self) -> Outcome<()> {
+        let Some(mirror) = &self.mirror else {
+            return Ok(());
+        };
+        for one in &self.missing {
+            eprintln!("setup: fetching {}", one.holds());
+            one.install(mirror)?;
+        }
+        let still = look(&self.options)?;
+        match still.as_slice() {
+            [] => Ok(()),
+            [one, ..] => Err(format!(
+                "{} was unpacked into {}, and does not work there",
+                one.holds(),
+                one.folder().display()
+            )),
+        }
     }
 }
 

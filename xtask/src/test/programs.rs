@@ -1,13 +1,17 @@
 //! Test programs of the workspace: the list, and the report of each.
 
-use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use crate::run::{Outcome, capture, cargo};
+use super::timed::{print, split, timed};
+use crate::run::{Outcome, cargo};
 use crate::tally::{failed_test, is_beginning, result};
+
+/// Niceness of cargo, beside which tests run: what they wait for should be theirs at once.
+pub(super) const NICE: u8 = 10;
 
 /// A test program, as built by cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,23 +36,46 @@ pub(super) struct Report {
     /// Seconds of each test.
     pub(super) times: Vec<(String, f64)>,
     pub(super) wall: Duration,
-    /// CPU time of the program and all awaited children; of all programs at once where several ran.
+    /// CPU time of the program and all awaited children.
     pub(super) cpu: Duration,
     /// Whether the program ended in agreement with the results: not by a signal, and not before the
     /// last test.
     pub(super) has_ended: bool,
 }
 
-/// Builds all test programs and returns all in cargo's order.
-pub(super) fn build() -> Outcome<Vec<Program>> {
+/// Builds all test programs and sends each as soon as cargo has it.
+pub(super) fn build(built: Sender<Program>) -> Outcome<()> {
     let format = "--message-format=json-render-diagnostics";
-    let mut command = cargo(&["test", "--workspace", "--no-run", format]);
-    command.stderr(Stdio::inherit());
-    let messages = capture(&mut command)?;
-    let programs: Vec<Program> = messages.lines().filter_map(program).collect();
-    match programs.is_empty() {
-        true => Err("cargo named no test program".to_owned()),
-        false => Ok(programs),
+    let command = cargo(&["test", "--workspace", "--no-run", format]);
+    let failed = |error: std::io::Error| format!("cargo, building the tests: {error}");
+    let begin = Instant::now();
+    let mut child = timed(&command, NICE)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let (mut count, mut rest) = (0_usize, String::new());
+    for line in child
+        .stdout
+        .take()
+        .into_iter()
+        .flat_map(|pipe| BufReader::new(pipe).lines())
+    {
+        let line = line.map_err(failed)?;
+        if let Some(program) = program(&line) {
+            count += 1;
+            // Nobody waits for programs where no server could be started.
+            let _ = built.send(program);
+        } else if !line.starts_with('{') {
+            rest += &format!("{line}\n");
+        }
+    }
+    let is_success = child.wait().map_err(failed)?.success();
+    print("the build", begin, &rest);
+    match (is_success, count) {
+        (true, 0) => Err("cargo named no test program".to_owned()),
+        (true, _) => Ok(()),
+        (false, _) => Err("the tests did not build: see above".to_owned()),
     }
 }
 
@@ -103,14 +130,15 @@ impl Program {
             command.arg("--exact").args(only);
         }
         name_servers(&mut command);
-        let (begin, cpu) = (Instant::now(), cpu_of_children());
-        let (output, is_success) = match output_of(&mut command) {
+        let begin = Instant::now();
+        let (output, is_success) = match output_of(&mut timed(&command, 0)) {
             Ok(done) => done,
             Err(error) => (format!("{}: {error}\n", self.path.display()), false),
         };
-        let mut report = Report::of(output, is_success);
+        let (own, cpu) = split(&output);
+        let mut report = Report::of(own.to_owned(), is_success);
         report.wall = begin.elapsed();
-        report.cpu = cpu_of_children().saturating_sub(cpu);
+        report.cpu = cpu.unwrap_or_default();
         report
     }
 }
@@ -126,17 +154,6 @@ fn output_of(command: &mut Command) -> std::io::Result<(String, bool)> {
     }
     let is_success = child.wait()?.success();
     Ok((String::from_utf8_lossy(&output).into_owned(), is_success))
-}
-
-/// Returns the CPU time of all awaited children (`cutime` and `cstime`, proc_pid_stat(5)); 0
-/// without a readable `/proc`.
-fn cpu_of_children() -> Duration {
-    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    let ticks = after_name.split(' ').skip(13).take(2);
-    let ticks: u64 = ticks.filter_map(|word| word.parse::<u64>().ok()).sum();
-    // USER_HZ is 100 on every Linux.
-    Duration::from_millis(ticks * 10)
 }
 
 impl Report {
@@ -164,12 +181,13 @@ impl Report {
         let mut out = std::io::stdout().lock();
         let _ = writeln!(
             out,
-            "{} {}: {} passed, {} failed in {:.1} s",
+            "{} {}: {} passed, {} failed in {:.1} s ({:.1} s of CPU)",
             program.package,
             program.source,
             self.passed,
             self.failed,
             self.wall.as_secs_f64(),
+            self.cpu.as_secs_f64(),
         );
         if self.failed > 0 || !self.has_ended {
             let _ = out.write_all(self.output.as_bytes());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
 
@@ -38,20 +38,48 @@ const TRIED_AGAIN_MAX: usize = 6;
 const SLOWEST: usize = 30;
 
 /// Finished programs with reports.
+#[derive(Default)]
 pub(super) struct Done {
     reports: Vec<(Program, Report)>,
 }
 
-/// Runs the programs: first side by side what judges no time, then the others one after another.
-pub(super) fn run(programs: Vec<Program>, name_servers: &(dyn Fn(&mut Command) + Sync)) -> Done {
-    let (alone, beside): (Vec<_>, Vec<_>) = programs.into_iter().partition(is_alone);
-    let mut reports = side_by_side(&beside, name_servers);
-    for program in alone {
-        let report = program.run(THREADS, &[], name_servers);
-        report.show(&program);
-        reports.push((program, report));
+/// Programs that wait until nothing else runs.
+#[derive(Default)]
+pub(super) struct Waiting(Vec<Program>);
+
+/// Runs side by side, as each arrives, what judges no time; returns the others when all have
+/// arrived.
+pub(super) fn side_by_side(
+    arriving: Receiver<Program>,
+    name_servers: &(dyn Fn(&mut Command) + Sync),
+) -> (Done, Waiting) {
+    let arriving = Mutex::new(arriving);
+    let (reports, waiting) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    // A lane that waits for the next program has the lock; whoever is behind waits for the same.
+    let next = || arriving.lock().ok()?.recv().ok();
+    let work = || {
+        while let Some(program) = next() {
+            if is_alone(&program) {
+                add(&waiting, program);
+                continue;
+            }
+            let report = program.run(THREADS, &[], name_servers);
+            report.show(&program);
+            add(&reports, (program, report));
+        }
+    };
+    thread::scope(|scope| (0..LANES).for_each(|_| drop(scope.spawn(work))));
+    let reports = reports.into_inner().unwrap_or_default();
+    let mut waiting = waiting.into_inner().unwrap_or_default();
+    // Cargo's order depends on what was there already.
+    waiting.sort_by(|a: &Program, b| (&a.package, &a.source).cmp(&(&b.package, &b.source)));
+    (Done { reports }, Waiting(waiting))
+}
+
+fn add<T>(list: &Mutex<Vec<T>>, one: T) {
+    if let Ok(mut list) = list.lock() {
+        list.push(one);
     }
-    Done { reports }
 }
 
 fn is_alone(program: &Program) -> bool {
@@ -61,25 +89,16 @@ fn is_alone(program: &Program) -> bool {
         && !BESIDE.contains(&program.source.as_str())
 }
 
-fn side_by_side(
-    programs: &[Program],
-    name_servers: &(dyn Fn(&mut Command) + Sync),
-) -> Vec<(Program, Report)> {
-    let (next, reports) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let report = program.run(THREADS, &[], name_servers);
-            report.show(program);
-            if let Ok(mut reports) = reports.lock() {
-                reports.push((program.clone(), report));
-            }
-        }
-    };
-    thread::scope(|scope| (0..LANES).for_each(|_| drop(scope.spawn(work))));
-    reports.into_inner().unwrap_or_default()
-}
-
 impl Done {
+    /// Runs what waited, one after another.
+    pub(super) fn run(&mut self, waiting: Waiting, name_servers: &dyn Fn(&mut Command)) {
+        for program in waiting.0 {
+            let report = program.run(THREADS, &[], name_servers);
+            report.show(&program);
+            self.reports.push((program, report));
+        }
+    }
+
     /// Tries failed tests once more, each alone, and adds all results to the tally.
     pub(super) fn count(self, tally: &mut Tally, name_servers: &dyn Fn(&mut Command)) {
         let failures: usize = self.reports.iter().map(|(_, r)| r.failures.len()).sum();
@@ -118,7 +137,7 @@ impl Done {
         }
         let mut packages: Vec<_> = packages.into_iter().collect();
         packages.sort_by_key(|(_, (wall, _))| std::cmp::Reverse(*wall));
-        println!("\ntime by package (CPU of programs that ran side by side counts for both)");
+        println!("\ntime by package");
         for (package, (wall, cpu)) in packages {
             let (wall, cpu) = (wall.as_secs_f64(), cpu.as_secs_f64());
             println!("{wall:8.1} s {cpu:8.1} s of CPU  {package}");
