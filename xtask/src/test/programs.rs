@@ -23,6 +23,29 @@ pub(super) struct Program {
     /// Folder of the package, used by cargo as working directory.
     folder: PathBuf,
     path: PathBuf,
+    /// Which of the tests.
+    pub(super) part: Part,
+}
+
+/// A part of the tests of a program, by texts in their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    All,
+    /// Those whose names have one of the texts.
+    With(&'static [&'static str]),
+    /// All others.
+    Without(&'static [&'static str]),
+}
+
+impl Part {
+    /// Flags of the test harness, in which a filter without `--exact` is part of a name.
+    fn flags(self) -> Vec<&'static str> {
+        match self {
+            Part::All => Vec::new(),
+            Part::With(texts) => texts.to_vec(),
+            Part::Without(texts) => texts.iter().flat_map(|text| ["--skip", text]).collect(),
+        }
+    }
 }
 
 /// What a program reported.
@@ -101,6 +124,7 @@ fn program(message: &str) -> Option<Program> {
         source: source.to_string_lossy().into_owned(),
         folder,
         path: PathBuf::from(path),
+        part: Part::All,
     })
 }
 
@@ -111,7 +135,27 @@ fn field<'a>(message: &'a str, name: &str) -> Option<&'a str> {
 }
 
 impl Program {
-    /// Runs the program with `threads` tests at once: all tests, or only the named ones.
+    /// A program that is nowhere.
+    #[cfg(test)]
+    pub(super) fn named(package: &str, source: &str) -> Program {
+        Program {
+            package: package.to_owned(),
+            source: source.to_owned(),
+            folder: PathBuf::new(),
+            path: PathBuf::new(),
+            part: Part::All,
+        }
+    }
+
+    /// The program with a part of its tests.
+    pub(super) fn with(&self, part: Part) -> Program {
+        Program {
+            part,
+            ..self.clone()
+        }
+    }
+
+    /// Runs the program with `threads` tests at once: the program's part, or only the named tests.
     pub(super) fn run(
         &self,
         threads: usize,
@@ -126,9 +170,10 @@ impl Program {
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_MANIFEST_DIR", &self.folder)
             .current_dir(&self.folder);
-        if !only.is_empty() {
-            command.arg("--exact").args(only);
-        }
+        match only {
+            [] => command.args(self.part.flags()),
+            only => command.arg("--exact").args(only),
+        };
         name_servers(&mut command);
         let begin = Instant::now();
         let (output, is_success) = match output_of(&mut timed(&command, 0)) {
@@ -241,6 +286,17 @@ mod tests {
             [("a::b".to_owned(), 0.25), ("c".to_owned(), 1.5)]
         );
         assert!(report.has_ended);
+    }
+
+    #[test]
+    fn both_parts_of_a_program_are_all_of_it() {
+        let texts = &["a::", "b::"];
+        assert_eq!(Part::With(texts).flags(), ["a::", "b::"]);
+        assert_eq!(
+            Part::Without(texts).flags(),
+            ["--skip", "a::", "--skip", "b::"]
+        );
+        assert!(Part::All.flags().is_empty());
     }
 
     #[test]
