@@ -13,13 +13,14 @@ use crate::setup::write_script;
 const TARGET: &str = "aarch64-apple-darwin";
 
 /// What `load`, `logs`, `schema`, comparisons and pages are made of.
-const CRATES: [&str; 34] = [
+const CRATES: [&str; 35] = [
     "breakdown",
     "comparison",
     "console",
     "database",
     "database-client",
     "doctor",
+    "ending",
     "figures",
     "findings",
     "flows",

@@ -5,6 +5,8 @@
 //! `stats::comparison`; here they get their direction: a lower time and a higher rate are *faster*.
 //! Pure: values without I/O.
 
+pub mod names;
+
 use recording::Nanos;
 use stats::comparison::Verdict;
 use words::Text;

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use ending::{Cause, Failure};
 use words::text;
 
 /// Why a page is not written.
@@ -20,6 +21,17 @@ pub enum HtmlError {
         /// Whether the disk or a quota is full.
         is_full: bool,
     },
+}
+
+impl From<HtmlError> for Failure {
+    fn from(error: HtmlError) -> Failure {
+        let cause = match &error {
+            HtmlError::TwoDocuments => Cause::Usage,
+            HtmlError::Unwritable { is_full: true, .. } => Cause::NotKept,
+            HtmlError::Unwritable { is_full: false, .. } => Cause::Failed,
+        };
+        Failure::new(cause, error)
+    }
 }
 
 /// Writes a page readable by the owner alone: the page holds contents of responses.

@@ -1,7 +1,6 @@
 //! Everything the program prints: data on standard output, diagnostics on standard error.
 
 pub mod columns;
-pub mod failure;
 pub mod html;
 pub mod language;
 pub mod look;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ending::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Something the operating system refused to this process, in one sentence.
@@ -18,6 +19,12 @@ impl fmt::Display for ProcessError {
 }
 
 impl std::error::Error for ProcessError {}
+
+impl From<ProcessError> for Failure {
+    fn from(error: ProcessError) -> Failure {
+        Failure::failed(error)
+    }
+}
 
 /// Returns the folder of the program's call.
 ///

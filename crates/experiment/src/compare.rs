@@ -17,11 +17,12 @@ use stats::comparison::{BLOCKS_MIN, Block, Comparison, Measured, Next};
 use stats::design::{Design, Limits, Refusal, Trial};
 use words::{Text, text};
 
-use crate::failure::{Cause, Failure};
+use crate::failure;
 use crate::lifecycle::{self, RunningApp};
 use crate::measurement::{self, Length, Measurement};
 use crate::observer::Context;
 use crate::workspace::Schemas;
+use ending::{Cause, Failure};
 
 pub use sides::{Label, Side, Sides, Variants};
 pub use stats::design::Request;
@@ -141,7 +142,7 @@ impl<'a> Experiment<'a> {
         });
         let ending = ending.unwrap_or_else(|failure| {
             cause = Some(failure.cause);
-            failure.into()
+            failure::ending_of(failure)
         });
         self.up = [None, None];
         self.context.observer.clear_status();
@@ -309,7 +310,7 @@ impl<'a> Experiment<'a> {
     /// One measurement: with a fresh boot on fresh data, unless both sides stay up.
     fn measure(&mut self, label: Label, length: Length) -> Result<Measurement, Failure> {
         if self.context.is_stopped() {
-            return Err(Failure::interrupted());
+            return Err(failure::interrupted());
         }
         if self.sides.is_live {
             return self.measure_live(label, length);

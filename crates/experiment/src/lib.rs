@@ -6,8 +6,8 @@
 //! stopped here, worktrees, copies and scratch databases are made and taken back ([`undo`]). Start
 //! reading at [`lifecycle`]: claim, reset, start, load and stop, which all of them share.
 //!
-//! Prints nothing and knows no flags: what goes on is handed to an [`Observer`], and a [`Failure`]
-//! names its [`Cause`], from which the program makes its exit code.
+//! Prints nothing and knows no flags: what goes on is handed to an [`Observer`], and an
+//! [`ending::Failure`] names its cause, from which the program makes its exit code.
 
 pub mod compare;
 mod failure;
@@ -17,12 +17,12 @@ mod observer;
 pub mod puma;
 pub mod record;
 mod settings;
+pub mod trial;
 pub mod tune;
 mod undo;
 mod watched;
 pub mod workspace;
 
-pub use failure::{Cause, Failure};
 pub use measurement::Length;
 pub use observer::{Context, Observer, Phase, PhaseGuard};
 pub use settings::{Settings, set_variable};

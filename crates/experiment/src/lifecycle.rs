@@ -16,12 +16,13 @@ use scenario::Scenario;
 use store::{RunClaim, Store, StoreError, Trial};
 use words::{Text, text};
 
-use crate::failure::{Cause, Failure};
+use crate::failure;
 use crate::observer::{Context, Phase};
 use crate::record::not_kept;
 use crate::settings::Settings;
 use crate::undo;
 use crate::workspace::RunFolders;
+use ending::{Cause, Failure};
 
 /// Time limit for the first response of an already running app.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(5);
@@ -126,7 +127,7 @@ impl Subject<'_> {
                 Cause::TargetFailed,
                 format!("{name} did not start: {error}"),
             ),
-            (_, error) => Failure::of_target(error, while_doing),
+            (_, error) => failure::of_target(error, while_doing),
         }
     }
 }

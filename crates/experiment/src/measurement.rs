@@ -13,10 +13,11 @@ use load::{LoadError, LoadResult, Plan};
 use recording::{Exchange, HostSample, Nanos, Outcome, Window};
 use stats::baseline::Disturbance;
 
-use crate::failure::{Cause, Failure};
+use crate::failure;
 use crate::lifecycle::{self, Load, RunningApp, Subject};
 use crate::observer::Context;
 use crate::settings::nanos;
+use ending::{Cause, Failure};
 
 pub(crate) use host::cause;
 
@@ -99,7 +100,7 @@ pub(crate) fn measure(
         ));
     }
     if context.is_stopped() {
-        return Err(Failure::interrupted());
+        return Err(failure::interrupted());
     }
     let result = result.map_err(Failure::failed)?;
     watched.measurement(subject, app.start_s, result)

@@ -19,11 +19,11 @@ use scenario::Scenario;
 use store::RunWriter;
 use words::text;
 
-use crate::failure::Failure;
 use crate::lifecycle::{self, Load, ProjectLock, Purpose, RunningApp, Subject};
 use crate::observer::{Context, Phase};
 use crate::settings::Settings;
 use crate::workspace::RunFolders;
+use ending::Failure;
 use machine::Machine;
 use recorder::{Recorded, Recorder};
 

@@ -9,7 +9,7 @@ use load::{Pace, Plan};
 use recording::{Nanos, Typed};
 use scenario::{FlowSpec, Scenario};
 
-use crate::failure::Failure;
+use ending::Failure;
 
 /// Resolved settings of a measurement.
 #[derive(Clone, Debug)]

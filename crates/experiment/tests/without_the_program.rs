@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use app_process::Endpoint;
 use comparison::{Decision, Ending};
+use ending::Cause;
 use experiment::compare::{self, Label, Request, Side, Sides};
 use experiment::lifecycle::{ProjectLock, Purpose};
 use experiment::record::Prepared;
 use experiment::workspace::Schemas;
-use experiment::{Cause, Context, Observer, Phase, PhaseGuard, Settings};
+use experiment::{Context, Observer, Phase, PhaseGuard, Settings};
 use load::Plan;
 use recording::{Nanos, Typed};
 use words::Text;

@@ -51,6 +51,12 @@ impl std::fmt::Display for Refusal {
     }
 }
 
+impl From<Refusal> for ending::Failure {
+    fn from(refusal: Refusal) -> ending::Failure {
+        ending::Failure::usage(refusal)
+    }
+}
+
 /// Refuses an app with stores elsewhere; `before` is the command resetting the data.
 ///
 /// # Errors

@@ -37,7 +37,7 @@ pub(crate) use prune::PruneArgs;
 pub(crate) use report::{LogArgs, NoteArgs, ReportArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use schema_commands::flags::SchemaArgs;
-pub(crate) use shared::{AppArgs, PageArgs, ReachArgs};
+pub(crate) use shared::{AppArgs, ConfigArgs, JsonArgs, PageArgs, RateArgs, ReachArgs};
 pub(crate) use sweep::SweepArgs;
 pub(crate) use tune::{ArrivalsArg, PredictArgs, TuneArgs};
 

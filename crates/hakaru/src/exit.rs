@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use console::html::HtmlError;
-use experiment::Cause;
+use ending::{Cause, Ended};
 
 /// The program's exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,10 @@ impl Exit {
     /// Missed expectation of a load. The same number as [`Exit::HeldBack`]: both say that all went
     /// well, and that what was wanted is not there.
     pub(crate) const EXPECTATION_MISSED: Exit = Exit::HeldBack;
+
+    /// Difference found by `schema check`, `drift` or `lint`, of which an invalid command line has
+    /// another code. The same number as [`Exit::Usage`].
+    pub(crate) const DIFFERS: Exit = Exit::Usage;
 
     /// All codes, for the test against the documentation.
     #[cfg(test)]
@@ -104,49 +108,46 @@ impl From<Cause> for Exit {
             Cause::RequestsFailed => Exit::RequestsFailed,
             Cause::TargetFailed => Exit::TargetFailed,
             Cause::TargetDied => Exit::TargetDied,
-            Cause::Busy => Exit::Busy,
-            Cause::Interrupted => Exit::Interrupted,
-        }
-    }
-}
-
-impl From<experiment::Failure> for Failure {
-    fn from(failure: experiment::Failure) -> Failure {
-        Failure::new(failure.cause.into(), failure.message)
-    }
-}
-
-impl From<console::failure::Cause> for Exit {
-    fn from(cause: console::failure::Cause) -> Exit {
-        use console::failure::Cause;
-        match cause {
-            Cause::Failed => Exit::Failed,
-            Cause::Usage => Exit::Usage,
-            Cause::TargetFailed => Exit::TargetFailed,
             Cause::NotKept => Exit::NotKept,
             Cause::Busy => Exit::Busy,
             Cause::Server => Exit::Server,
             Cause::NotReached => Exit::NotReached,
             Cause::Changed => Exit::Changed,
+            Cause::Interrupted => Exit::Interrupted,
         }
     }
 }
 
-impl From<console::failure::Failure> for Failure {
-    fn from(failure: console::failure::Failure) -> Failure {
+impl From<Ended> for Exit {
+    fn from(ended: Ended) -> Exit {
+        match ended {
+            Ended::Ok => Exit::Ok,
+            Ended::Failed => Exit::Failed,
+            Ended::Differs => Exit::DIFFERS,
+            Ended::HeldBack => Exit::HeldBack,
+            Ended::Unseen => Exit::Unseen,
+            Ended::Undecided => Exit::Undecided,
+            Ended::TargetDied => Exit::TargetDied,
+            Ended::Interrupted => Exit::Interrupted,
+        }
+    }
+}
+
+impl From<ending::Failure> for Failure {
+    fn from(failure: ending::Failure) -> Failure {
         Failure::new(failure.cause.into(), failure.message)
     }
 }
 
 impl From<console::process::ProcessError> for Failure {
     fn from(error: console::process::ProcessError) -> Failure {
-        console::failure::Failure::from(error).into()
+        ending::Failure::from(error).into()
     }
 }
 
 impl From<HtmlError> for Failure {
     fn from(error: HtmlError) -> Failure {
-        console::failure::Failure::from(error).into()
+        ending::Failure::from(error).into()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The stored runs of the current folder.
 
 use experiment::Settings;
-use recording::{EndedEarly, Outcome, Recording};
+use recording::{EndedEarly, Recording};
 use store::revision::Revision;
 use store::{JournalEntry, RunRef, Store, StoredRun};
 use words::text;
@@ -52,50 +52,25 @@ pub(crate) fn keep(settings: &Settings, revision: Revision, number: i64, recordi
 
 /// The figures of a run for the journal.
 pub(crate) fn figures(recording: &Recording) -> JournalEntry {
-    let breakdown = breakdown::of(recording);
-    let overall = &breakdown.overall;
-    let percentiles = report::facts::Percentiles::of(&overall.latency);
-    let view = report::View {
-        number: None,
-        recording,
-        breakdown: &breakdown,
-        findings: &[],
-        revision: None,
-    };
+    let figures = report::facts::Figures::of(recording);
     JournalEntry {
-        score: recording.score.as_ref().and_then(|score| score.points),
-        rps: report::facts::answered_per_second(&view),
-        latency_ms: [percentiles.p50, percentiles.p95, percentiles.p99],
-        errors: overall.errors,
-        checks_failed: overall.checks_failed,
+        score: figures.score,
+        rps: figures.rps,
+        latency_ms: figures.latency_ms,
+        errors: figures.errors,
+        checks_failed: figures.checks_failed,
         ..JournalEntry::default()
     }
-}
-
-/// Status and count of what was answered, one by one.
-pub(crate) fn statuses(recording: &Recording) -> impl Iterator<Item = (u16, u64)> {
-    let exchanges = recording.exchanges.iter();
-    exchanges.filter_map(|one| (one.status > 0).then_some((one.status, 1)))
 }
 
 /// Returns the exit code of a measured run.
 ///
 /// `number` is the run's in the store; `None` when it could not be kept.
 pub(crate) fn exit_of(recording: &Recording, number: Option<i64>) -> Exit {
-    let measured = |outcome| {
-        recording
-            .exchanges
-            .iter()
-            .any(|exchange| recording.window.contains(exchange.due) && exchange.outcome == outcome)
-    };
-    let failed = Outcome::ALL
-        .into_iter()
-        .filter(|outcome| !matches!(outcome, Outcome::Ok | Outcome::Unanswered))
-        .any(measured);
     match recording.meta.ended_early {
         Some(EndedEarly::Interrupted) => Exit::Interrupted,
         Some(_) => Exit::TargetDied,
-        None if failed => Exit::RequestsFailed,
+        None if recording.has_failures() => Exit::RequestsFailed,
         None if number.is_none() => Exit::NotKept,
         None => Exit::Ok,
     }

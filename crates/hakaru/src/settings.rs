@@ -91,7 +91,7 @@ pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failur
         database: config.target.database,
         database_pool: config.target.database_pool,
         typed: typed(
-            args.config.as_deref(),
+            args.config.file.as_deref(),
             args.app.url.as_ref(),
             &args.app.flows,
             &args.command,
@@ -162,7 +162,7 @@ fn pace(args: &RunArgs, config: &Config) -> Result<Pace, Failure> {
         Some(_) => Arrivals::Recorded,
         None => Arrivals::Even,
     };
-    let rate = match (args.rate, &config.load.rate) {
+    let rate = match (args.open.rate, &config.load.rate) {
         (Some(rate), _) => return constant(rate),
         (None, Some(Rate::PerSecond(rate))) if arrivals == Arrivals::Even => {
             return constant(*rate);
@@ -194,7 +194,7 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
     Ok(Plan {
         connections,
         // A rate on the command line has the last word over what the file says of a closed load.
-        level_up: match (&pace, args.rate) {
+        level_up: match (&pace, args.open.rate) {
             (Pace::Constant { .. }, Some(_)) => None,
             _ => level_up(config)?,
         },
@@ -309,7 +309,7 @@ fn score_spec(config: &Config) -> ScoreSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::AppArgs;
+    use crate::cli::{AppArgs, RateArgs};
 
     fn resolve(args: RunArgs, toml: &str) -> Result<Settings, Failure> {
         let config = toml::from_str(toml).expect("a valid config");
@@ -341,7 +341,7 @@ mod tests {
     fn a_rate_is_a_number_or_stages_or_the_mean_of_arrivals() {
         let pace = |load: &str, rate: Option<f64>| {
             let args = RunArgs {
-                rate,
+                open: RateArgs { rate },
                 ..RunArgs::default()
             };
             let toml = format!("[target]\ncommand = 'puma'\n[load]\n{load}");
@@ -395,7 +395,7 @@ mod tests {
         };
         assert!(resolve(args, toml).is_err());
         let args = RunArgs {
-            rate: Some(-1.0),
+            open: RateArgs { rate: Some(-1.0) },
             ..RunArgs::default()
         };
         assert!(resolve(args, toml).is_err());

@@ -13,10 +13,9 @@ use words::text;
 
 use super::resolve::{Group, usage};
 use super::{Effort, measure};
-use crate::ending::Ended;
 use crate::flags::BenchArgs;
-use console::failure::{Cause, Failure};
 use console::process;
+use ending::{Cause, Ended, Failure};
 
 /// Worktrees of a repository, each made and built once.
 struct Worktrees<'a> {

@@ -8,7 +8,7 @@ use microbench::driver::{self, Declared};
 
 use super::resolve::{rubies, usage};
 use crate::flags::BenchArgs;
-use console::failure::{Cause, Failure};
+use ending::{Cause, Failure};
 
 /// Returns the command line equivalent to the scripts' declarations: generated YAML in place of
 /// each, declared options where none was typed. `None` when no file has that interface.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::flags::BenchArgs;
 use crate::resolve::usage;
-use console::failure::Failure;
+use ending::Failure;
 
 /// The name.
 pub const NAME: &str = "benchmark-driver";

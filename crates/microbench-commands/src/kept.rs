@@ -8,8 +8,8 @@ use words::{Text, text};
 
 use super::resolve::usage;
 use crate::flags::BenchArgs;
-use console::failure::{Cause, Failure};
 use console::{language, process};
+use ending::{Cause, Failure};
 use store::revision;
 
 /// Stores a bench, where demanded by `--save` or `--record`.

@@ -6,7 +6,6 @@
 mod bisect;
 mod driver;
 mod drop_in;
-mod ending;
 #[expect(
     missing_docs,
     reason = "doc comments here are the help of the command line, which needs none for groups of flags"
@@ -39,9 +38,8 @@ use flags::{BenchArgs, ClockArg, RepeatArg};
 use resolve::{Group, Resolved, usage};
 use watch::Screen;
 
-pub use console::failure::{Cause, Failure};
 pub use drop_in::{NAME as DROP_IN, is_called, typed};
-pub use ending::Ended;
+pub use ending::{Cause, Ended, Failure};
 
 /// Without a budget, for each contender and job.
 const BUDGET: Duration = Duration::from_secs(10);

@@ -11,11 +11,10 @@ use store::StoredBench;
 use words::{Text, text};
 
 use super::kept::{benches, day, said};
-use crate::ending::Ended;
 use crate::flags::BenchArgs;
-use console::failure::{Cause, Failure};
 use console::language;
 use console::{html, look};
+use ending::{Cause, Ended, Failure};
 
 /// A contender's benches in a row, the oldest first.
 struct Seen {

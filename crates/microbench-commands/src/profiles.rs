@@ -14,8 +14,8 @@ use words::text;
 
 use super::Done;
 use crate::flags::BenchArgs;
-use console::failure::{Cause, Failure};
 use console::html;
+use ending::{Cause, Failure};
 
 /// Seconds of a script's run under the profiler.
 const SECONDS: f64 = 2.0;

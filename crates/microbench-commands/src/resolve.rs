@@ -12,7 +12,7 @@ use microbench::yaml;
 use regex::Regex;
 
 use crate::flags::{BenchArgs, CommandArgs};
-use console::failure::{Cause, Failure};
+use ending::{Cause, Failure};
 
 /// Jobs measured together.
 pub(super) struct Group {

@@ -5,9 +5,8 @@ use std::process::Command;
 use microbench::workloads::{self, CONSOLE, FLUID};
 
 use super::resolve;
-use crate::ending::Ended;
 use crate::flags::BenchArgs;
-use console::failure::{Cause, Failure};
+use ending::{Cause, Ended, Failure};
 
 /// Of each picture.
 const SECONDS: u64 = 10;

@@ -9,10 +9,9 @@ use capture::{ProfileCollector, Rings};
 use words::text;
 
 use super::take;
-use crate::ending::Ended;
 use crate::flags::ProfileArgs;
-use console::failure::{Cause, Failure};
 use console::process;
+use ending::{Cause, Ended, Failure};
 
 const POLL: Duration = Duration::from_millis(20);
 /// Wait after the requested length, until the process has noticed the order and written the rest.

@@ -7,7 +7,7 @@ use stacks::Profile;
 use store::{RunRef, Store};
 use words::text;
 
-use console::failure::{Cause, Failure};
+use ending::{Cause, Failure};
 
 /// A profile with the source.
 pub(super) struct Found {

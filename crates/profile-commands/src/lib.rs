@@ -4,7 +4,6 @@
 //! process that stands by, `kept` reads stored ones, `requests` knows the request of each sample.
 
 mod attach;
-mod ending;
 #[expect(
     missing_docs,
     reason = "doc comments here are the help of the command line, which needs none for groups of flags"
@@ -14,8 +13,7 @@ mod kept;
 mod requests;
 mod take;
 
-pub use console::failure::{Cause, Failure};
-pub use ending::Ended;
+pub use ending::{Cause, Ended, Failure};
 pub use requests::{keep_of_run, kept_of_run};
 
 use report::profile::ProfileView;

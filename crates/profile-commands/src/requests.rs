@@ -9,7 +9,7 @@ use words::text;
 
 use super::kept::{self, Found};
 use crate::flags::FilterArgs;
-use console::failure::{Cause, Failure};
+use ending::{Cause, Failure};
 use experiment::Settings;
 use experiment::workspace::PROFILE_RATE;
 

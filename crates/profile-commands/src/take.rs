@@ -12,12 +12,11 @@ use stacks::Profile;
 use words::{Text, text};
 
 use super::kept;
-use crate::ending::Ended;
 use crate::flags::{Mode, ProfileArgs};
-use console::failure::{Cause, Failure};
 use console::language;
 use console::look;
 use console::process;
+use ending::{Cause, Ended, Failure};
 use experiment::workspace::Inside;
 
 /// Interval of reading the rings, short enough for no ring to fill up.

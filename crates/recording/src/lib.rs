@@ -9,6 +9,7 @@
 //! [`Handled`] (the app's view of the same request, joined by [`RequestId`]).
 
 mod answers;
+mod counts;
 mod database;
 mod exchange;
 pub mod format;

@@ -22,6 +22,44 @@ pub struct Percentiles {
     pub max: Option<f64>,
 }
 
+/// Figures of a run for the journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Points; `None` without a score.
+    pub score: Option<f64>,
+    /// Requests answered a second.
+    pub rps: Option<f64>,
+    /// Latency, milliseconds: p50, p95, p99.
+    pub latency_ms: [Option<f64>; 3],
+    /// Requests with an error.
+    pub errors: u64,
+    /// Requests with a response refused by the flow.
+    pub checks_failed: u64,
+}
+
+impl Figures {
+    /// Returns the figures of a run.
+    pub fn of(recording: &Recording) -> Figures {
+        let breakdown = breakdown::of(recording);
+        let overall = &breakdown.overall;
+        let percentiles = Percentiles::of(&overall.latency);
+        let view = View {
+            number: None,
+            recording,
+            breakdown: &breakdown,
+            findings: &[],
+            revision: None,
+        };
+        Figures {
+            score: recording.score.as_ref().and_then(|score| score.points),
+            rps: answered_per_second(&view),
+            latency_ms: [percentiles.p50, percentiles.p95, percentiles.p99],
+            errors: overall.errors,
+            checks_failed: overall.checks_failed,
+        }
+    }
+}
+
 /// CPU and memory of host and processes in the measured window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostUse {

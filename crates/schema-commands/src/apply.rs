@@ -22,9 +22,8 @@ use super::sides::{self, Compared};
 use super::texts::{self, Texts};
 use super::trouble::{of_run, of_server};
 use super::unseen;
-use crate::ending::Ended;
 use crate::flags::ApplyArgs;
-use console::failure::{Cause, Failure};
+use ending::{Cause, Ended, Failure};
 
 /// A locked database, and the wanted schema.
 struct Work<'a> {

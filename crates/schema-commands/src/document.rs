@@ -17,7 +17,7 @@ use super::online::Sizes;
 use super::page::permission;
 use super::scope::Scope;
 use super::sides::Compared;
-use console::failure::{Cause, Failure};
+use ending::{Cause, Failure};
 
 const FORMAT: &str = "hakaru-schema-plan";
 const VERSION: u32 = 1;

@@ -7,9 +7,8 @@ use words::text;
 use super::place::Place;
 use super::report::{Finding, Report, spot};
 use super::{page, sides, texts, unseen};
-use crate::ending::Ended;
 use crate::flags::{DriftArgs, ReportFormat};
-use console::failure::Failure;
+use ending::{Ended, Failure};
 
 const RULE: &str = "schema-drift";
 

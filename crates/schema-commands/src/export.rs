@@ -13,9 +13,8 @@ use words::text;
 use super::options::forever;
 use super::place::{Access, Place};
 use super::{sides, texts, unseen};
-use crate::ending::Ended;
 use crate::flags::{ExportArgs, Format};
-use console::failure::{Cause, Failure};
+use ending::{Cause, Ended, Failure};
 
 pub(super) fn run(args: &ExportArgs) -> Result<Ended, Failure> {
     let place = Place::parse(args.place.as_deref().unwrap_or_default());

@@ -8,7 +8,6 @@
 mod apply;
 mod document;
 mod drift;
-mod ending;
 mod export;
 #[expect(
     missing_docs,
@@ -33,8 +32,7 @@ mod unseen;
 use schema::Plan;
 use words::text;
 
-pub use console::failure::{Cause, Failure};
-pub use ending::Ended;
+pub use ending::{Cause, Ended, Failure};
 pub use page::permission;
 pub use sides::say_notes;
 pub use trouble::of_server;

@@ -8,9 +8,8 @@ use super::options::forever;
 use super::place::{Access, Place};
 use super::report::{Finding, Report, spot};
 use super::{scope, sides, texts};
-use crate::ending::Ended;
 use crate::flags::{FailOn, LintArgs};
-use console::failure::{Cause, Failure};
+use ending::{Cause, Ended, Failure};
 
 /// Whom nobody wants to hear of: one rule, everywhere or on some objects.
 struct Ignored {

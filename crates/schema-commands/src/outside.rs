@@ -9,7 +9,7 @@ use schema_db::mysql::MysqlAddress;
 
 use super::place::Place;
 use crate::flags::How;
-use console::failure::Failure;
+use ending::Failure;
 
 /// An external program with a connection.
 pub(super) struct Outside {

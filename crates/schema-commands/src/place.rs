@@ -15,7 +15,7 @@ use words::text;
 
 use super::prompt;
 use super::trouble::of_server;
-use console::failure::{Cause, Failure};
+use ending::{Cause, Failure};
 
 /// Place of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use regex::Regex;
 use schema::Object;
 use serde::{Deserialize, Serialize};
 
-use console::failure::{Cause, Failure};
+use ending::{Cause, Failure};
 
 /// Kinds with an owning table, included with the table unless named themselves.
 const PARTS: [&str; 6] = [

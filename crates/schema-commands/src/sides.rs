@@ -15,7 +15,7 @@ use super::texts::{self, Texts};
 use super::trouble::of_run;
 use super::unseen;
 use crate::flags::{CompareArgs, Dialect, How};
-use console::failure::{Cause, Failure};
+use ending::{Cause, Failure};
 
 /// Opaque statements listed by name; more are counted.
 const NAMED_MAX: usize = 5;

@@ -7,7 +7,7 @@ use schema::{Server, Source, SyntaxError};
 use schema_db::source;
 
 use super::place::Place;
-use console::failure::{Cause, Failure};
+use ending::{Cause, Failure};
 
 /// SQL texts, and the objects covered by files of Rails among the texts.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use schema_db::runner::RunError;
 use schema_db::{DbError, DbErrorKind};
 
-use console::failure::{Cause, Failure};
+use ending::{Cause, Failure};
 
 /// A server's error.
 pub fn of_server(error: &DbError) -> Failure {

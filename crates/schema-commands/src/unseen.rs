@@ -8,8 +8,7 @@ use schema_db::{Database, Unseen};
 use words::text;
 
 use super::trouble::of_server;
-use crate::ending::Ended;
-use console::failure::Failure;
+use ending::{Ended, Failure};
 
 /// First words of statements with an effect on the schema; others, such as `SET` and `DROP … IF
 /// EXISTS`, leave nothing behind.

@@ -33,6 +33,7 @@ mod cores;
 mod engine;
 pub mod goal;
 mod model;
+pub mod question;
 pub mod search;
 mod setup;
 #[cfg(test)]

@@ -49,11 +49,12 @@ pub enum Load {
 }
 
 /// Pattern of due times in an open load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
     /// Independent arrivals, as from many users.
     Poisson,
     /// Even intervals, as in Hakaru's load generator.
+    #[default]
     Even,
 }
 

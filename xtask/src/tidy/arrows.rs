@@ -19,13 +19,14 @@ const ARROWS: &[(&str, &str)] = &[
     ("chromium", ""),
     ("collect", "capture logs remote"),
     ("comparison", "recording stats words"),
-    ("console", "figures words"),
+    ("console", "ending figures words"),
     ("database", ""),
     ("database-client", ""),
     ("doctor", "figures words"),
+    ("ending", ""),
     (
         "experiment",
-        "app-process breakdown capture comparison database doctor figures findings guard load probe recording scenario schema schema-db \
+        "app-process breakdown capture comparison database doctor ending figures findings guard load probe recording scenario schema schema-db \
          stats store whatif words",
     ),
     ("figures", "words"),
@@ -35,7 +36,7 @@ const ARROWS: &[(&str, &str)] = &[
     ),
     ("flows", "logs recording routes"),
     ("generators", "load load-report recording scenario"),
-    ("guard", "app-process words"),
+    ("guard", "app-process ending words"),
     ("kubernetes", ""),
     ("load", "figures recording scenario"),
     ("load-hosts", "generators load recording remote"),
@@ -45,12 +46,12 @@ const ARROWS: &[(&str, &str)] = &[
     ("microbench", "stats words"),
     (
         "microbench-commands",
-        "capture console figures microbench report stats store words",
+        "capture console ending figures microbench report stats store words",
     ),
     ("probe", "capture database doctor stats"),
     (
         "profile-commands",
-        "breakdown capture console experiment figures report stacks store words",
+        "breakdown capture console ending experiment figures report stacks store words",
     ),
     ("rails-schema", "schema"),
     ("recording", ""),
@@ -65,7 +66,7 @@ const ARROWS: &[(&str, &str)] = &[
     ("schema", ""),
     (
         "schema-commands",
-        "console database database-client figures rails-schema schema schema-db schema-lint words",
+        "console database database-client ending figures rails-schema schema schema-db schema-lint words",
     ),
     ("schema-db", "database database-client schema schema-lint"),
     ("schema-lint", "schema"),
@@ -87,11 +88,12 @@ const ARROWS: &[(&str, &str)] = &[
 const PROGRAM: &str = "hakaru";
 
 /// Crates with purity as an invariant.
-const PURE: [&str; 16] = [
+const PURE: [&str; 17] = [
     "breakdown",
     "comparison",
     "database",
     "doctor",
+    "ending",
     "figures",
     "findings",
     "generators",

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
 use crate::lifecycle::Subject;
 use crate::observer::Context;
 use crate::settings::Settings;
 use crate::workspace::copies::{self, Copied};
+use ending::Failure;
 
 /// Which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,9 +18,9 @@ use recording::{HostSample, Meta, Recording, Trouble};
 use store::{RunClaim, RunWriter, Store, StoreError};
 use words::text;
 
-use crate::failure::Failure;
 use crate::lifecycle;
 use crate::observer::Context;
+use ending::Failure;
 
 /// Batches waiting for the recorder; the load waits when there are more.
 const BATCHES_MAX: usize = 64;

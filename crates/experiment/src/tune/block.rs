@@ -9,12 +9,12 @@ use whatif::search::Cell;
 
 use super::knobs::{self, Server};
 use super::{live, runtime, workers};
-use crate::failure::{Cause, Failure};
 use crate::lifecycle::{self, RunningApp, Subject};
 use crate::measurement::{self, Length, Measurement};
 use crate::observer::Context;
 use crate::settings::Settings;
 use crate::workspace::RunFolders;
+use ending::{Cause, Failure};
 
 /// What a block measured.
 #[derive(Clone, Copy, Debug, PartialEq)]

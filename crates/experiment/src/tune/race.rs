@@ -11,10 +11,10 @@ use words::{Text, text};
 use super::block::{self, App, Block, BlockError, BlockRequest};
 use super::knobs::Server;
 use super::runtime;
-use crate::failure::Failure;
 use crate::measurement::{Length, cause};
 use crate::observer::Context;
 use crate::settings::Settings;
+use ending::Failure;
 
 /// Greatest number of repeated blocks, as a base and per counted block: on a host disturbed all the
 /// time, the budget is better spent otherwise.

@@ -12,10 +12,11 @@ use std::time::Duration;
 use app_process::CommandLine;
 use words::text;
 
-use crate::failure::Failure;
+use crate::failure;
 use crate::observer::Context;
 use crate::settings::Settings;
 use crate::undo::{PREFIX, Undo, Undoing};
+use ending::Failure;
 
 /// Limit on a build: a large one compiles much, a hanging one must not hang the experiment for
 /// ever.
@@ -85,7 +86,7 @@ pub(crate) fn worktree(
         context.notice(text!("building {reference}: {line}", reference, line));
         let line = CommandLine::Shell(line.to_owned());
         app_process::run_before(start, &line, BUILD_TIMEOUT, None, &context.stop)
-            .map_err(|error| Failure::of_target(error, "it was built"))?;
+            .map_err(|error| failure::of_target(error, "it was built"))?;
     }
     Ok(Copied {
         _worktree: Some(worktree_undo),
@@ -239,7 +240,7 @@ mod tests {
         let wrong = folder.path().join("wrong.diff");
         fs::write(&wrong, PATCH.replace("old", "other")).unwrap();
         let failure = apply(folder.path(), &wrong).unwrap_err();
-        assert_eq!(failure.cause, crate::Cause::Usage);
+        assert_eq!(failure.cause, ending::Cause::Usage);
         assert!(
             failure.message.contains("does not apply"),
             "{}",

@@ -8,8 +8,8 @@ use app_process::Agent;
 use recording::Trouble;
 use tempfile::TempDir;
 
-use crate::failure::Failure;
 use crate::settings::Settings;
+use ending::Failure;
 
 /// Rings belong into memory; containers give `/dev/shm` 64 MB, of which each thread's ring takes
 /// half a megabyte.

@@ -9,10 +9,11 @@ use words::text;
 
 use super::RunFolders;
 use crate::compare::Side;
-use crate::failure::{Cause, Failure};
+use crate::failure;
 use crate::lifecycle::{self, Load, Subject, reset};
 use crate::observer::Context;
 use crate::settings::nanos;
+use ending::{Cause, Failure};
 
 /// Time limit for the first request with a query.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -67,7 +68,7 @@ pub(super) fn address(side: &Side, context: &Context) -> Result<Option<String>, 
     rings.poll();
     loaded?.map_err(Failure::failed)?;
     if context.is_stopped() {
-        return Err(Failure::interrupted());
+        return Err(failure::interrupted());
     }
     Ok(rings.database_url().map(str::to_owned))
 }
@@ -76,7 +77,7 @@ pub(super) fn address(side: &Side, context: &Context) -> Result<Option<String>, 
 /// measurement.
 fn unnamed(failure: Failure) -> Failure {
     match failure.cause {
-        Cause::Interrupted => Failure::interrupted(),
+        Cause::Interrupted => failure::interrupted(),
         _ => failure,
     }
 }

@@ -20,10 +20,10 @@ use super::copies::{self, Copied};
 use super::database::{self, drop_index_of, reach};
 use super::learn;
 use crate::compare::{Label, Side, Sides};
-use crate::failure::Failure;
 use crate::observer::Context;
 use crate::settings::set_variable;
 use crate::undo::{Undo, Undoing};
+use ending::Failure;
 
 /// The variable with the address of the app's database.
 const VARIABLE: &str = "DATABASE_URL";

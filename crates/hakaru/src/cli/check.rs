@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ReachArgs;
+use super::{JsonArgs, ReachArgs};
 
 /// Flags as typed.
 #[derive(Debug, Args)]
@@ -43,7 +43,6 @@ pub(crate) struct CheckArgs {
     #[arg(long, short = 'v')]
     pub(crate) verbose: bool,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: JsonArgs,
 }

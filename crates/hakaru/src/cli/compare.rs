@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{AppArgs, PageArgs, parse_duration};
+use super::{AppArgs, ConfigArgs, PageArgs, RateArgs, parse_duration};
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(after_help = "\
@@ -72,9 +72,8 @@ pub(crate) struct CompareArgs {
 /// How a comparison is measured.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct HowArgs {
-    /// The config file [default: hakaru.toml in this folder, if there is one]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
 
     /// Longest time for all of it, such as 5m [default: 5m]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -97,9 +96,8 @@ pub(crate) struct HowArgs {
     #[arg(long, short = 'c', value_name = "N", allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
 
-    /// Open load: send this many requests per second, however slowly the server answers
-    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
-    pub(crate) rate: Option<f64>,
+    #[command(flatten)]
+    pub(crate) open: RateArgs,
 
     #[command(flatten)]
     pub(crate) app: AppArgs,

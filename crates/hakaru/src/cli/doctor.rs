@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use doctor::Area;
 
+use super::PageArgs;
+
 /// Whether the machine is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Measure {
@@ -62,13 +64,8 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "html"])]
     pub(crate) compare: Option<PathBuf>,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Also write the page as one self-contained HTML file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
 
     /// List all checks with their sources
     #[arg(long, conflicts_with_all = ["json", "html", "compare", "pid"])]

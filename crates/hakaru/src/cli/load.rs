@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{ReachArgs, parse_duration};
+use super::{JsonArgs, ReachArgs, parse_duration};
 use crate::settings::start::StartAt;
 
 /// Flags as typed.
@@ -165,9 +165,8 @@ pub(crate) struct LoadArgs {
     )]
     pub(crate) result: Option<PathBuf>,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: JsonArgs,
 
     /// Also write the report as one HTML file
     #[arg(long, value_name = "FILE.html", conflicts_with = "find_max")]
@@ -252,9 +251,8 @@ pub(crate) struct MergeArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: JsonArgs,
 
     /// Also write the report as one HTML file
     #[arg(long, value_name = "FILE.html")]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::JsonArgs;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -43,7 +45,6 @@ pub(crate) struct LogsArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: JsonArgs,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::JsonArgs;
+
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// LAST, or a run's number
@@ -14,9 +16,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, conflicts_with = "json")]
     pub(crate) full: bool,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: JsonArgs,
 
     /// Write the page as one self-contained HTML file, instead of printing it
     #[arg(long, value_name = "FILE")]
@@ -29,9 +30,8 @@ pub(crate) struct LogArgs {
     #[arg(short = 'n', long = "last", value_name = "N")]
     pub(crate) last: Option<usize>,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: JsonArgs,
 
     /// Print a Markdown table
     #[arg(long, conflicts_with = "json")]

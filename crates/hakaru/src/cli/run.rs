@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{AppArgs, PageArgs, parse_duration};
+use super::{AppArgs, ConfigArgs, PageArgs, RateArgs, parse_duration};
 
 #[derive(Debug, Default, Args)]
 #[command(after_help = "\
@@ -18,18 +18,16 @@ Examples:
 Exit codes: 0 all good, 2 wrong usage, 4 requests failed, 5 app did not start, 6 app died, 7 folder busy,
 8 not kept, 130 interrupted; `hakaru help exit-codes` says more.")]
 pub(crate) struct RunArgs {
-    /// The config file [default: hakaru.toml in this folder, if there is one]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
 
     /// Connections of a closed load, each sending its next request when the last is answered
     /// [default: 10]
     #[arg(long, short = 'c', value_name = "N", allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
 
-    /// Open load: send this many requests per second, however slowly the server answers
-    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
-    pub(crate) rate: Option<f64>,
+    #[command(flatten)]
+    pub(crate) open: RateArgs,
 
     /// Length of the measured part, such as 20s or 2m [default: 20s]
     #[arg(long, short = 'd', value_name = "TIME", value_parser = parse_duration)]

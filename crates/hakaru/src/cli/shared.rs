@@ -19,6 +19,30 @@ pub(crate) struct AppArgs {
     pub(crate) flows: Vec<String>,
 }
 
+/// The config file.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ConfigArgs {
+    /// The config file [default: hakaru.toml in this folder, if there is one]
+    #[arg(id = "config", long = "config", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// The rate of an open load.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct RateArgs {
+    /// Open load: send this many requests per second, however slowly the server answers
+    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
+    pub(crate) rate: Option<f64>,
+}
+
+/// The form of the result.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct JsonArgs {
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// The form of the result, and the file of its page.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PageArgs {

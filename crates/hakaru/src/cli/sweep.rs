@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{AppArgs, RunArgs, parse_duration};
+use super::{AppArgs, ConfigArgs, JsonArgs, RunArgs, parse_duration};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -24,9 +24,8 @@ pub(crate) struct SweepArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// The config file [default: hakaru.toml in this folder, if there is one]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
 
     /// Length of the measured part of each run, such as 20s or 2m [default: 20s]
     #[arg(long, short = 'd', value_name = "TIME", value_parser = parse_duration)]
@@ -43,9 +42,8 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: JsonArgs,
 
     /// Also write the curves as one self-contained HTML file
     #[arg(long, value_name = "FILE")]

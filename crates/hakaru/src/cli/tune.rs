@@ -1,9 +1,10 @@
 //! Flags of `hakaru predict` and `hakaru tune`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+
+use super::{ConfigArgs, JsonArgs, RateArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -28,9 +29,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) cores: Option<u32>,
 
-    /// Open load: send this many requests per second, however slowly the server answers
-    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
-    pub(crate) rate: Option<f64>,
+    #[command(flatten)]
+    pub(crate) open: RateArgs,
 
     /// When they are due
     #[arg(long, value_enum, default_value_t = ArrivalsArg::Even, requires = "rate")]
@@ -59,9 +59,8 @@ pub(crate) struct PredictArgs {
     )]
     pub(crate) goal: Option<whatif::goal::Goal>,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: JsonArgs,
 }
 
 /// When the requests of an open load are due.
@@ -130,9 +129,8 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
 
-    /// The config file [default: hakaru.toml in this folder, if there is one]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
 
     /// Where the app answers
     #[arg(long, value_name = "URL")]
@@ -142,9 +140,8 @@ pub(crate) struct TuneArgs {
     #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
     pub(crate) flows: Vec<String>,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: JsonArgs,
 
     /// The command that starts the app under Puma, instead of the config file's
     #[arg(last = true, value_name = "COMMAND")]

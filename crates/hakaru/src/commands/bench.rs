@@ -1,16 +1,10 @@
 //! `hakaru bench`: is the Ruby, the code or the command faster, and how sure is the answer?
 
-use microbench_commands::Ended;
 use microbench_commands::flags::BenchArgs;
 
 use crate::exit::{Exit, Failure};
 
 /// Measures and prints.
 pub(crate) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
-    Ok(match microbench_commands::bench(args)? {
-        Ended::Ok => Exit::Ok,
-        Ended::Failed => Exit::Failed,
-        Ended::Undecided => Exit::Undecided,
-        Ended::Interrupted => Exit::Interrupted,
-    })
+    Ok(microbench_commands::bench(args)?.into())
 }

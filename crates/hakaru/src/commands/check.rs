@@ -36,14 +36,14 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     };
     let mut all = Vec::new();
     let ran = load::check_once(&plan, &scenario, &mut |checked| {
-        if !args.json {
+        if !args.form.json {
             output::data(&shown(&checked, args.verbose));
         }
         all.push(checked);
     });
     ran.map_err(|error| Failure::new(Exit::Failed, error))?;
     let failed = failed(&all);
-    match args.json {
+    match args.form.json {
         true => output::data(&json(&all)),
         false => output::notice(text!(
             "{requests}, {failed} failed",

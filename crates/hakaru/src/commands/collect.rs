@@ -59,7 +59,7 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Failed, "no host could be followed"));
     }
     let view = View::of(all, begun.elapsed(), None);
-    match args.json {
+    match args.form.json {
         true => output::data(&format!("{:#}\n", json::of(&view))),
         false => output::page(&page::of(&view, args.limit)),
     }

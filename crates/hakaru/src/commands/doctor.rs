@@ -40,7 +40,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         checks: checks::all().filter(|check| wanted.has(check.area)).count(),
         seconds: begin.elapsed().as_secs_f64(),
     };
-    if let Some(path) = &args.html {
+    if let Some(path) = &args.page.html {
         let text = page::html(&shown, language::chosen());
         std::fs::write(path, text).map_err(|error| failed("write", path, &error))?;
         output::notice(text!(
@@ -51,7 +51,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     if let Some(other) = other {
         let comparison = compare::compare(&snapshot, &other, &args.only);
         output::page(&page::comparison(&comparison, language::chosen()));
-    } else if args.json {
+    } else if args.page.json {
         let document = v1::Document::new(&snapshot, &verdicts, shown.seconds);
         let text = document
             .json()

@@ -64,7 +64,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let settings = Settings::resolve(args, &loaded, &inputs)?;
     ask(args, &loaded, &settings)?;
     let outputs = Outputs {
-        json: args.json,
+        json: args.form.json,
         html: args.html.as_deref(),
         series: args.series.as_deref(),
     };

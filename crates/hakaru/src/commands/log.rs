@@ -23,11 +23,11 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
     let journal = Journal::of(lines).last(args.last.unwrap_or(usize::MAX));
     if let Some(path) = &args.html {
         html::write_html(path, &journal.html(language::chosen()))?;
-        if html::is_stdout(path) || (!args.json && !args.markdown) {
+        if html::is_stdout(path) || (!args.form.json && !args.markdown) {
             return Ok(Exit::Ok);
         }
     }
-    match (args.json, args.markdown) {
+    match (args.form.json, args.markdown) {
         (true, _) => output::data(&journal.json()),
         (_, true) => output::data(&journal.markdown(language::chosen())),
         _ => output::page(&journal.text(look::page_columns(), language::chosen())),

@@ -38,7 +38,7 @@ pub(crate) fn logs(args: &LogsArgs) -> Result<Exit, Failure> {
     let Some(digest) = all else {
         return Err(Failure::usage("no file was named"));
     };
-    let text = match args.json {
+    let text = match args.form.json {
         true => json::of(&digest),
         false => page::of(&digest, &names(args), args.limit),
     };

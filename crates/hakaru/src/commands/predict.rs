@@ -1,9 +1,9 @@
 //! `hakaru predict`: what other numbers of workers and threads would give, from a recorded run.
 
-use recording::Nanos;
 use report::forecast::{Forecast, Row};
 use store::StoredRun;
-use whatif::{Arrivals, Load, Model, Setup};
+use whatif::question::Question;
+use whatif::{Arrivals, Model};
 use words::text;
 
 use crate::cli::{ArrivalsArg, PredictArgs};
@@ -19,34 +19,32 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
     if let Some(second) = &args.second_run {
         learn(&mut model, second)?;
     }
-    let mut setup = Setup {
-        workers: args.workers.unwrap_or(model.recorded.workers),
-        threads: args.threads.unwrap_or(model.recorded.threads),
-        cores: args.cores.unwrap_or(model.recorded.cores),
-        load: load(args, &model)?,
-        ..model.recorded
+    let question = Question {
+        workers: args.workers,
+        threads: args.threads,
+        cores: args.cores,
+        connections: args.connections,
+        rate: args.open.rate,
+        arrivals: match args.arrivals {
+            ArrivalsArg::Even => Arrivals::Even,
+            ArrivalsArg::Poisson => Arrivals::Poisson,
+        },
+        goal: args.goal,
     };
-    let goal_met = match &args.goal {
-        Some(goal) => {
-            let found = whatif::capacity::fewest_workers(&model, &setup, goal, args.cores);
-            setup = found.setup;
-            Some((*goal, found.held))
-        }
-        None => None,
-    };
+    let answer = question.answer(&model).map_err(Failure::usage)?;
     let forecast = Forecast {
         run: stored.entry.number,
         command: &stored.recording.meta.target.command,
         model: &model,
-        row: Row::of(&model, &setup),
+        row: Row::of(&model, &answer.setup),
         replay_error: model.error(),
-        goal: goal_met,
+        goal: answer.goal,
     };
-    match args.json {
+    match args.form.json {
         true => output::data(&forecast.json()),
         false => output::page(&forecast.text(look::page_columns(), language::chosen())),
     }
-    Ok(match goal_met {
+    Ok(match answer.goal {
         Some((_, false)) => Exit::EXPECTATION_MISSED,
         _ => Exit::Ok,
     })
@@ -74,39 +72,4 @@ pub(crate) fn model_of(stored: &StoredRun) -> Result<Model, Failure> {
             format!("run {number} predicts nothing: {error}"),
         )
     })
-}
-
-fn load(args: &PredictArgs, model: &Model) -> Result<Load, Failure> {
-    let recorded = model.recorded.load;
-    let connections = args.connections.unwrap_or(match recorded {
-        Load::Closed { clients, .. } => clients,
-        Load::Open { connections, .. } => connections,
-    });
-    let arrivals = match args.arrivals {
-        ArrivalsArg::Even => Arrivals::Even,
-        ArrivalsArg::Poisson => Arrivals::Poisson,
-    };
-    match args.rate {
-        Some(rate) if rate > 0.0 && rate.is_finite() => Ok(Load::Open {
-            rate,
-            arrivals,
-            connections,
-        }),
-        Some(rate) => Err(Failure::new(
-            Exit::Usage,
-            format!("a rate of {rate} requests per second cannot be sent"),
-        )),
-        None => Ok(match recorded {
-            Load::Closed { think, .. } => Load::Closed {
-                clients: connections,
-                think,
-            },
-            // Connections alone ask for a closed load.
-            Load::Open { .. } if args.connections.is_some() => Load::Closed {
-                clients: connections,
-                think: Nanos::ZERO,
-            },
-            open @ Load::Open { .. } => open,
-        }),
-    }
 }

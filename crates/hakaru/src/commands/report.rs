@@ -13,7 +13,7 @@ use console::language;
 
 /// `hakaru report`: shows a stored run.
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    check_html(args.html.as_deref(), args.json)?;
+    check_html(args.html.as_deref(), args.form.json)?;
     let wanted: RunRef = args
         .run
         .parse()
@@ -21,7 +21,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let stored = crate::runs::open()?
         .load(wanted)
         .map_err(|error| Failure::new(Exit::Failed, error))?;
-    let form = match (&args.html, args.json) {
+    let form = match (&args.html, args.form.json) {
         (Some(_), false) => None,
         (_, true) => Some(Form::Json),
         (None, false) => Some(Form::of(args.full)),

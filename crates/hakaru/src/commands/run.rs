@@ -26,7 +26,7 @@ use store::revision;
 /// Runs the app under load, prints the page, and returns the exit code.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let folder = context::current_folder()?;
-    let loaded = config::load(args.config.as_deref(), &folder)?;
+    let loaded = config::load(args.config.file.as_deref(), &folder)?;
     let observed = collect::during::hosts_of(&loaded)?;
     let mut settings = settings::resolve(args, loaded)?;
     settings.profile = settings.agent && !args.no_profile;

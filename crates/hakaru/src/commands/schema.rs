@@ -4,24 +4,16 @@ mod project;
 
 use std::process::ExitCode;
 
-use schema_commands::Ended;
-
 use crate::cli::SchemaArgs;
 use crate::exit::Exit;
 use crate::output;
-
-/// The code of `check`, `drift` and `lint` for a difference.
-const DIFFERS: u8 = 2;
 
 /// Runs the command; docs/exit-codes.md has the exit codes.
 pub(crate) fn run(mut args: SchemaArgs) -> ExitCode {
     let configured = project::configure(&mut args.command);
     let ended = configured.and_then(|()| Ok(schema_commands::run(&args.command)?));
     match ended {
-        Ok(Ended::Ok) => Exit::Ok.into(),
-        Ok(Ended::HeldBack) => Exit::HeldBack.into(),
-        Ok(Ended::Unseen) => Exit::Unseen.into(),
-        Ok(Ended::Differs) => ExitCode::from(DIFFERS),
+        Ok(ended) => Exit::from(ended).into(),
         Err(failure) => {
             output::notice(format!("hakaru: {}", failure.message));
             match failure.exit {

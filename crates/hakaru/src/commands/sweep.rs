@@ -22,7 +22,7 @@ use console::language;
 
 /// Measures, prints, and says how the program ends.
 pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
-    html::check_html(args.html.as_deref(), args.json)?;
+    html::check_html(args.html.as_deref(), args.form.json)?;
     let context = observer::of_run()?;
     let mut sweep = Sweep {
         command: String::new(),
@@ -72,7 +72,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
 
 fn settings(args: &SweepArgs, connections: u32) -> Result<Settings, Failure> {
     let folder = context::current_folder()?;
-    let loaded = config::load(args.config.as_deref(), &folder)?;
+    let loaded = config::load(args.config.file.as_deref(), &folder)?;
     let mut settings = crate::settings::resolve(&args.step(connections), loaded)?;
     // A rate of the config file would be the same whatever the connections are.
     settings.plan.pace = load::Pace::Closed;
@@ -85,7 +85,7 @@ fn add(sweep: &mut Sweep, recording: &Recording, number: Option<i64>) {
     sweep.command.clone_from(&recording.meta.target.command);
     let breakdown = breakdown::of(recording);
     let step = Step::of(recording, &breakdown, number);
-    let hollow = figures::hollow::warning(runs::statuses(recording));
+    let hollow = figures::hollow::warning(recording.statuses());
     if let Some(doubt) = hollow.filter(|_| sweep.notes.is_empty()) {
         sweep.notes.push(doubt);
     }
@@ -99,7 +99,7 @@ fn add(sweep: &mut Sweep, recording: &Recording, number: Option<i64>) {
 }
 
 fn show(args: &SweepArgs, sweep: &Sweep) -> Result<(), Failure> {
-    match args.json {
+    match args.form.json {
         true => output::data(&sweep.json()),
         false if args.html.as_deref().is_some_and(html::is_stdout) => {}
         false => output::page(&sweep.text(look::page_columns(), language::chosen())),

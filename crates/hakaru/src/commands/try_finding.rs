@@ -1,20 +1,17 @@
 //! `hakaru try`: the remedy of a finding as variant B.
 
-mod change;
-
 use std::path::PathBuf;
 
 use app_process::CommandLine;
-use comparison::{Comparison, Decision, Tried};
+use comparison::{Comparison, Tried};
 use experiment::lifecycle::{ProjectLock, Purpose};
-use experiment::puma;
+use experiment::trial::Change;
 use experiment::workspace::Schemas;
-use findings::Exact;
 use recording::Recording;
 use store::{RunRef, StoredRun, Trial};
 use words::{Text, text};
 
-use crate::cli::{AppArgs, CompareArgs, HowArgs, TryArgs};
+use crate::cli::{AppArgs, CompareArgs, ConfigArgs, HowArgs, RateArgs, TryArgs};
 use crate::commands::compare::{journal_entry, measure, show, sides};
 use crate::context;
 use crate::exit::{Exit, Failure};
@@ -22,7 +19,6 @@ use crate::output::{self, observer};
 use crate::runs;
 use crate::settings;
 use crate::settings::config;
-use change::Change;
 
 /// A finding and the change to try.
 struct Wanted {
@@ -55,10 +51,7 @@ pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
     let lock = ProjectLock::claim(&sides.a.settings, Purpose::Comparison, &context)?;
     let mut sides = sides.make(&sides::variants(&typed, &config)?, &context)?;
     sides::guard(&sides)?;
-    let mut schemas = match &wanted.change {
-        Change::Remedy(Exact::Index(create)) => Schemas::of_index(&mut sides, create, &context)?,
-        _ => Schemas::none(),
-    };
+    let mut schemas = wanted.change.schemas(&mut sides, &context)?;
     let (mut comparison, exit) = measure(&sides, &typed.how, &config, &mut schemas, &context)?;
     comparison.tried = Some(wanted.end(&comparison, schemas, args.keep));
     drop(sides);
@@ -102,11 +95,7 @@ impl Wanted {
                 args.finding
             ))
         })?;
-        let change = match &args.patch {
-            Some(patch) => Some(Change::Patch(patch.clone())),
-            None => Change::of(&finding.remedy),
-        };
-        let change = change.ok_or_else(|| needs_code(run, number, finding))?;
+        let change = Change::wanted(args.patch.clone(), run, number, finding)?;
         Ok(Wanted {
             run,
             number,
@@ -118,25 +107,7 @@ impl Wanted {
 
     /// Keeps or reverts the change by the comparison's decision; returns the record of the trial.
     fn end(&self, comparison: &Comparison, schemas: Schemas, keep: bool) -> Tried {
-        let proved = comparison.decision() == Decision::Faster;
-        let is_index = matches!(self.change, Change::Remedy(Exact::Index(_)));
-        let (is_kept, afterwards) = match (is_index, keep, proved) {
-            (true, true, true) => match schemas.keep() {
-                Ok(()) => (true, text!("left in place, as --keep asks")),
-                Err(why) => (false, text!("it could not be left in place: {why}", why)),
-            },
-            (true, true, false) => (false, text!("taken back, since it did not prove faster")),
-            (true, false, _) if schemas.is_in_place() => {
-                (false, text!("taken back; --keep leaves it"))
-            }
-            (true, false, _) => (
-                false,
-                text!(
-                    "tried on a copy; the app's database is as it was; --keep makes the change there"
-                ),
-            ),
-            (false, ..) => (false, self.change.by_hand()),
-        };
+        let (is_kept, afterwards) = self.change.end(comparison, schemas, keep);
         Tried {
             run: self.run,
             number: self.number,
@@ -148,24 +119,6 @@ impl Wanted {
     }
 }
 
-fn needs_code(run: i64, number: u32, finding: &findings::Finding) -> Failure {
-    let mut message = format!(
-        "the remedy of finding {number} of run {run} is a change that hakaru cannot make: {}",
-        finding.remedy.text
-    );
-    if let Some(exact) = finding.remedy.exact_text() {
-        message += &format!(" ({exact})");
-    }
-    Failure::usage(match finding.remedy.safety {
-        findings::Safety::Code => format!(
-            "{message}; make it, then `git diff > fix.diff`, take it back, and `hakaru try {number} --patch fix.diff`"
-        ),
-        _ => format!(
-            "{message}; make it by hand, `hakaru run` again, and `hakaru log` shows both beside the noise of this host"
-        ),
-    })
-}
-
 /// The comparison for the trial: the app and the load of the run, unless others are given.
 fn as_comparison(
     recording: &Recording,
@@ -174,20 +127,24 @@ fn as_comparison(
 ) -> Result<CompareArgs, Failure> {
     let ran = &recording.meta.load;
     let asked = &args.how;
-    let (config, url) = (asked.config.as_deref(), asked.app.url.as_ref());
+    let (config, url) = (asked.config.file.as_deref(), asked.app.url.as_ref());
     let typed = settings::typed(config, url, &asked.app.flows, &[]).over(&recording.meta.typed);
     let how = HowArgs {
-        config: typed.config.map(PathBuf::from),
+        config: ConfigArgs {
+            file: typed.config.map(PathBuf::from),
+        },
         app: AppArgs {
             url: typed.url,
             flows: typed.flows,
         },
         connections: asked.connections.or(Some(ran.connections)),
-        rate: asked.rate.or(ran.rate),
+        open: RateArgs {
+            rate: asked.open.rate.or(ran.rate),
+        },
         ..asked.clone()
     };
     let folder = context::current_folder()?;
-    let config = config::load(how.config.as_deref(), &folder)?.config;
+    let config = config::load(how.config.file.as_deref(), &folder)?.config;
     let command = match typed.command.is_empty() {
         true => config.target.command,
         false => Some(CommandLine::Argv(typed.command).to_string()),
@@ -199,34 +156,12 @@ fn as_comparison(
             "the app of that run was not started by hakaru; put its command into hakaru.toml",
         ));
     }
-    let changed = match change {
-        Change::Remedy(exact @ Exact::Puma(flags)) => {
-            let changed = puma::with_flags(&command, &flags.words());
-            Some(changed.ok_or_else(|| {
-                Failure::usage(format!(
-                    "`{command}` starts no puma that could be given {exact}; put `puma` into the command"
-                ))
-            })?)
-        }
-        Change::Remedy(line @ Exact::Ulimit(_)) => Some(format!("{line} && {command}")),
-        _ => None,
-    };
-    let mut compared = CompareArgs {
-        commands: vec![command.clone(), changed.unwrap_or(command)],
+    let changed = change.command(&command)?;
+    Ok(CompareArgs {
+        commands: vec![command, changed],
+        env_b: change.variables(),
+        patch_b: change.patch(),
         how,
         ..CompareArgs::default()
-    };
-    match change {
-        Change::Remedy(Exact::Variables(pairs)) => {
-            let pairs = pairs.iter().map(|(name, value)| format!("{name}={value}"));
-            compared.env_b.extend(pairs);
-        }
-        // Each session of libpq asks for it; the server stays as it is.
-        Change::Remedy(Exact::PostgresSetting { name, value }) => {
-            compared.env_b.push(format!("PGOPTIONS=-c {name}={value}"));
-        }
-        Change::Patch(path) => compared.patch_b = Some(path.clone()),
-        _ => {}
-    }
-    Ok(compared)
+    })
 }

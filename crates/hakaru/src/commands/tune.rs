@@ -18,7 +18,7 @@ use whatif::search::{Extra, RaceEnd, Search};
 use whatif::{HandOut, Model};
 use words::text;
 
-use crate::cli::{AppArgs, RunArgs, TuneArgs};
+use crate::cli::{AppArgs, RateArgs, RunArgs, TuneArgs};
 use crate::commands::predict;
 use crate::commands::run;
 use crate::consent;
@@ -85,7 +85,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
         measuring: begin.elapsed(),
         budget: args.budget,
     };
-    match args.json {
+    match args.form.json {
         true => output::data(&tuned.json()),
         false => output::page(&tuned.text(look::page_columns(), language::chosen())),
     }
@@ -136,7 +136,7 @@ fn advise(args: &TuneArgs) -> Result<Exit, Failure> {
         advice: &advice,
         replay_error: model.error(),
     };
-    match args.json {
+    match args.form.json {
         true => output::data(&page.json()),
         false => output::page(&page.text(look::page_columns(), language::chosen())),
     }
@@ -158,7 +158,7 @@ fn only_puma(model: &Model) -> Result<(), Failure> {
 /// config file.
 fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failure> {
     let folder = context::current_folder()?;
-    let (config, url) = (args.config.as_deref(), args.url.as_ref());
+    let (config, url) = (args.config.file.as_deref(), args.url.as_ref());
     let typed = crate::settings::typed(config, url, &args.flows, &args.command);
     let typed = match kept {
         Some(stored) => typed.over(&stored.recording.meta.typed),
@@ -167,7 +167,7 @@ fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failu
     let path = typed.config.map(PathBuf::from);
     let run_args = RunArgs {
         connections: args.connections,
-        rate: args.rate,
+        open: RateArgs { rate: args.rate },
         duration: Some(args.block * RECORDED_BLOCKS),
         warmup: Some(args.warmup),
         app: AppArgs {
@@ -225,7 +225,7 @@ fn model(
 
 /// Warns when most responses of the recording are redirects or refusals.
 fn doubt(recording: &Recording) {
-    if let Some(doubt) = figures::hollow::warning(runs::statuses(recording)) {
+    if let Some(doubt) = figures::hollow::warning(recording.statuses()) {
         output::notice(text!("hakaru: {doubt}", doubt));
     }
 }

@@ -1,8 +1,9 @@
 //! The two sides of a comparison, from what was typed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use app_process::CommandLine;
+use comparison::names::Asked;
 use experiment::compare::{Label, Side, Sides, Variants};
 use experiment::{Settings, set_variable};
 
@@ -47,7 +48,7 @@ pub(crate) fn of(args: &CompareArgs) -> Result<(Sides, config::Compare), Failure
     }
     let a = settings(&args.how, &folder, a_typed)?;
     let b = settings(&args.how, &folder, b_typed)?;
-    let config = config::load(args.how.config.as_deref(), &folder)?
+    let config = config::load(args.how.config.file.as_deref(), &folder)?
         .config
         .compare;
     let [a_name, b_name] = names(args, [&a, &b]);
@@ -113,7 +114,7 @@ fn settings(how: &HowArgs, folder: &Path, typed: Typed<'_>) -> Result<Settings, 
     let run = RunArgs {
         config: how.config.clone(),
         connections: how.connections,
-        rate: how.rate,
+        open: how.open,
         seed: how.seed,
         app: AppArgs {
             url: typed.url.map(str::to_owned).or_else(|| how.app.url.clone()),
@@ -125,7 +126,7 @@ fn settings(how: &HowArgs, folder: &Path, typed: Typed<'_>) -> Result<Settings, 
         ..RunArgs::default()
     };
     let mut settings =
-        crate::settings::resolve(&run, config::load(how.config.as_deref(), folder)?)?;
+        crate::settings::resolve(&run, config::load(how.config.file.as_deref(), folder)?)?;
     if let Some(start) = &mut settings.start {
         if let Some(line) = typed.command {
             start.command = CommandLine::Shell(line.to_owned());
@@ -142,42 +143,25 @@ fn settings(how: &HowArgs, folder: &Path, typed: Typed<'_>) -> Result<Settings, 
 
 /// The shortest distinct names of both sides.
 fn names(args: &CompareArgs, settings: [&Settings; 2]) -> [String; 2] {
-    let told = settings.map(|settings| match &settings.start {
+    let app = |settings: &Settings| match &settings.start {
         Some(start) => start.command.to_string(),
         None => settings.url.clone(),
-    });
-    if args.noise {
-        return [told[0].clone(), "the same again".to_owned()];
-    }
-    let commands_differ = told[0] != told[1];
-    let file = |path: &Option<PathBuf>| {
-        let name = path.as_ref()?.file_name()?;
-        Some(format!("with {}", name.to_string_lossy()))
     };
-    let parts = [
-        (&told[0], args.a.clone(), &args.env_a, None, None),
-        (
-            &told[1],
-            args.b.clone(),
-            &args.env_b,
-            file(&args.patch_b),
-            file(&args.schema_b),
-        ),
-    ];
-    parts.map(|(command, reference, env, patch, schema)| {
-        let mut words: Vec<String> = Vec::new();
-        words.extend(reference);
-        words.extend(env.iter().cloned());
-        words.extend(patch);
-        words.extend(schema);
-        if commands_differ {
-            words.push(command.clone());
-        }
-        match words.is_empty() {
-            true => "as it is".to_owned(),
-            false => words.join(" "),
-        }
-    })
+    let files = [&args.patch_b, &args.schema_b].into_iter().flatten();
+    let files = files.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let a = Asked {
+        app: app(settings[0]),
+        revision: args.a.clone(),
+        variables: args.env_a.clone(),
+        files: Vec::new(),
+    };
+    let b = Asked {
+        app: app(settings[1]),
+        revision: args.b.clone(),
+        variables: args.env_b.clone(),
+        files: files.collect(),
+    };
+    comparison::names::names([a, b], args.noise)
 }
 
 #[cfg(test)]

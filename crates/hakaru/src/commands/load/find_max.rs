@@ -23,7 +23,7 @@ pub(crate) fn find_max(
     let mut tell = |trial: &Trial| output::notice(search::line_of(trial));
     let found = load::find_max(plan, &settings.scenario, goals, stop, &mut tell)
         .map_err(|error| Failure::new(Exit::Failed, error))?;
-    match args.json {
+    match args.form.json {
         true => output::data(&search::document(&settings.url, goals, &found)),
         false => output::page(&search::summary(&found, language::chosen())),
     }

@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 /// Merges the files, prints the result, and returns the exit code.
 pub(super) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     let outputs = Outputs {
-        json: args.json,
+        json: args.form.json,
         html: args.html.as_deref(),
         series: args.series.as_deref(),
     };

@@ -19,7 +19,7 @@ pub(super) fn check(args: &LoadArgs) -> Result<(), Failure> {
     let Some(path) = &args.result else {
         return Ok(());
     };
-    let taken = args.json || args.html.as_deref().is_some_and(is_stdout);
+    let taken = args.form.json || args.html.as_deref().is_some_and(is_stdout);
     match is_stdout(path) && taken {
         true => Err(Failure::new(
             Exit::Usage,

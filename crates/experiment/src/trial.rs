@@ -1,0 +1,251 @@
+//! The trial of a finding's remedy: the change between the app as is and variant B, and what is
+//! left of it afterwards.
+
+use std::path::PathBuf;
+
+use comparison::{Comparison, Decision};
+use ending::Failure;
+use findings::{Exact, Finding, Remedy, Safety};
+use schema_db::scratch::Index;
+use words::{Text, text};
+
+use crate::compare::Sides;
+use crate::observer::Context;
+use crate::puma;
+use crate::workspace::Schemas;
+
+/// A change with a possible trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The exact change named by the remedy.
+    Remedy(Exact),
+    /// A patch.
+    Patch(PathBuf),
+}
+
+impl Change {
+    /// Returns the change of a remedy; `None` when the remedy is not a setting.
+    pub fn of(remedy: &Remedy) -> Option<Change> {
+        let exact = remedy.exact.clone().filter(Exact::can_be_tried)?;
+        Some(Change::Remedy(exact))
+    }
+
+    /// Returns the change to try for the finding with the number: the patch, or the remedy.
+    ///
+    /// # Errors
+    /// The remedy needs somebody who changes code or the machine.
+    pub fn wanted(
+        patch: Option<PathBuf>,
+        run: i64,
+        number: u32,
+        finding: &Finding,
+    ) -> Result<Change, Failure> {
+        match patch {
+            Some(patch) => Ok(Change::Patch(patch)),
+            None => Change::of(&finding.remedy).ok_or_else(|| needs_code(run, number, finding)),
+        }
+    }
+
+    /// Returns the command line of B, where that of A starts with `command`.
+    ///
+    /// # Errors
+    /// The command starts no Puma that could be given the flags.
+    pub fn command(&self, command: &str) -> Result<String, Failure> {
+        match self {
+            Change::Remedy(exact @ Exact::Puma(flags)) => {
+                puma::with_flags(command, &flags.words()).ok_or_else(|| {
+                    Failure::usage(format!(
+                        "`{command}` starts no puma that could be given {exact}; put `puma` into the command"
+                    ))
+                })
+            }
+            Change::Remedy(line @ Exact::Ulimit(_)) => Ok(format!("{line} && {command}")),
+            _ => Ok(command.to_owned()),
+        }
+    }
+
+    /// Returns the variables of B that A lacks, as `NAME=VALUE`.
+    pub fn variables(&self) -> Vec<String> {
+        match self {
+            Change::Remedy(Exact::Variables(pairs)) => {
+                let pairs = pairs.iter();
+                pairs
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect()
+            }
+            // Each session of libpq asks for it; the server stays as it is.
+            Change::Remedy(Exact::PostgresSetting { name, value }) => {
+                vec![format!("PGOPTIONS=-c {name}={value}")]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the file with the patch of B.
+    pub fn patch(&self) -> Option<PathBuf> {
+        match self {
+            Change::Patch(path) => Some(path.clone()),
+            Change::Remedy(_) => None,
+        }
+    }
+
+    /// Creates what the change needs in the database of side B.
+    ///
+    /// # Errors
+    /// The index cannot be created.
+    pub fn schemas(&self, sides: &mut Sides, context: &Context) -> Result<Schemas, Failure> {
+        match self {
+            Change::Remedy(Exact::Index(create)) => Schemas::of_index(sides, create, context),
+            _ => Ok(Schemas::none()),
+        }
+    }
+
+    /// Leaves the change in place where that is wanted and the comparison proved it faster, and
+    /// reverts it otherwise. Returns whether it is left, and a sentence for people.
+    pub fn end(&self, comparison: &Comparison, schemas: Schemas, keep: bool) -> (bool, Text) {
+        let is_faster = comparison.decision() == Decision::Faster;
+        let is_index = matches!(self, Change::Remedy(Exact::Index(_)));
+        match (is_index, keep, is_faster) {
+            (true, true, true) => match schemas.keep() {
+                Ok(()) => (true, text!("left in place, as --keep asks")),
+                Err(why) => (false, text!("it could not be left in place: {why}", why)),
+            },
+            (true, true, false) => (false, text!("taken back, since it did not prove faster")),
+            (true, false, _) if schemas.is_in_place() => {
+                (false, text!("taken back; --keep leaves it"))
+            }
+            (true, false, _) => (
+                false,
+                text!(
+                    "tried on a copy; the app's database is as it was; --keep makes the change there"
+                ),
+            ),
+            (false, ..) => (false, self.by_hand()),
+        }
+    }
+
+    /// Returns the change in the form of the command line.
+    pub fn text(&self) -> Text {
+        match self {
+            Change::Remedy(exact) => exact.to_string().into(),
+            Change::Patch(path) => text!("the patch {path}", path = path.display().to_string()),
+        }
+    }
+
+    /// Returns the change's name for the head of a column.
+    pub fn name(&self) -> String {
+        match self {
+            Change::Remedy(Exact::Index(sql)) => Index::of_statement(sql)
+                .map_or_else(String::new, |index| format!("with {}", index.name)),
+            Change::Patch(path) => {
+                let name = path.file_name().unwrap_or_default();
+                format!("with {}", name.to_string_lossy())
+            }
+            Change::Remedy(exact) => format!("with {exact}"),
+        }
+    }
+
+    /// Returns how to make the change for good.
+    pub fn by_hand(&self) -> Text {
+        let exact = match self {
+            Change::Remedy(exact) => exact,
+            Change::Patch(path) => {
+                return text!(
+                    "tried on a copy; to keep it, `git apply {path}`",
+                    path = path.display().to_string()
+                );
+            }
+        };
+        let change = exact.to_string();
+        match exact {
+            Exact::Puma(_) => text!(
+                "nothing was changed; to keep it, start Puma with {flags}",
+                flags = change
+            ),
+            Exact::Variables(_) => text!(
+                "nothing was changed; to keep it, set {pair} in the app's environment",
+                pair = change
+            ),
+            Exact::Ulimit(_) => text!(
+                "nothing was changed; to keep it, run `{line}` where the app is started",
+                line = change
+            ),
+            Exact::PostgresSetting { .. } => text!(
+                "tried in the app's own sessions; nothing was changed; to keep it, `{statement}` on the server",
+                statement = change
+            ),
+            Exact::Index(_) | Exact::Text(_) => Text::default(),
+        }
+    }
+}
+
+fn needs_code(run: i64, number: u32, finding: &Finding) -> Failure {
+    let mut message = format!(
+        "the remedy of finding {number} of run {run} is a change that hakaru cannot make: {}",
+        finding.remedy.text
+    );
+    if let Some(exact) = finding.remedy.exact_text() {
+        message += &format!(" ({exact})");
+    }
+    Failure::usage(match finding.remedy.safety {
+        Safety::Code => format!(
+            "{message}; make it, then `git diff > fix.diff`, take it back, and `hakaru try {number} --patch fix.diff`"
+        ),
+        _ => format!(
+            "{message}; make it by hand, `hakaru run` again, and `hakaru log` shows both beside the noise of this host"
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_set_is_told_from_what_needs_code() {
+        let check = |exact: Option<Exact>, can_be_tried: bool| {
+            let remedy = Remedy {
+                text: Text::default(),
+                exact: exact.clone(),
+                safety: Safety::Careful,
+            };
+            let expected = exact.filter(|_| can_be_tried).map(Change::Remedy);
+            assert_eq!(Change::of(&remedy), expected);
+        };
+        check(Some(Exact::threads(3)), true);
+        check(Some(Exact::variables([("RACK_ENV", "production")])), true);
+        check(Some(Exact::Ulimit("-n 65536".to_owned())), true);
+        check(Some("SELECT * FROM a WHERE b IN (?)".into()), false);
+        check(None, false);
+        let index = Change::Remedy(Exact::Index("CREATE INDEX a ON b (c)".to_owned()));
+        assert_eq!(index.name(), "with a");
+        let flags = Change::Remedy(Exact::threads(3));
+        assert_eq!(flags.name(), "with -t 3:3");
+        let by_hand = "nothing was changed; to keep it, start Puma with -t 3:3";
+        assert_eq!(flags.by_hand().to_string(), by_hand);
+    }
+
+    #[test]
+    fn each_change_says_what_b_is() {
+        let check = |change: Change, command: &str, variables: &[&str]| {
+            let found = change.command("puma -p 1").expect("a command");
+            assert_eq!(found, command);
+            assert_eq!(change.variables(), variables);
+        };
+        check(Change::Remedy(Exact::threads(3)), "puma -p 1 -t 3:3", &[]);
+        let limit = Exact::Ulimit("-n 65536".to_owned());
+        let limited = format!("{limit} && puma -p 1");
+        check(Change::Remedy(limit), &limited, &[]);
+        let variables = Exact::variables([("A", "1"), ("B", "2")]);
+        check(Change::Remedy(variables), "puma -p 1", &["A=1", "B=2"]);
+        let setting = Exact::PostgresSetting {
+            name: "jit",
+            value: "off",
+        };
+        let session = ["PGOPTIONS=-c jit=off"];
+        check(Change::Remedy(setting), "puma -p 1", &session);
+        check(Change::Patch("a.diff".into()), "puma -p 1", &[]);
+        let no_puma = Change::Remedy(Exact::threads(3)).command("sleep 1");
+        assert!(no_puma.is_err());
+    }
+}
