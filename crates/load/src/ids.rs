@@ -15,7 +15,8 @@ const COUNT_MASK: u64 = (1 << 40) - 1;
 /// Time over which the rate of requests is counted.
 const WINDOW: Nanos = Nanos(500_000_000);
 /// Length of the first window, doubled each time: ten thousand records in the first half second may
-/// be more than a reader on a busy host can follow.
+/// be more than a reader on a busy host can follow. So is the first one after the share has grown:
+/// a pause of the host looks like a thin load, and the dense one goes on after it.
 const WINDOW_FIRST: Nanos = Nanos(50_000_000);
 /// Ratio of numbered to wanted requests from which the share is halved, and the ratio below which
 /// the share is doubled. More than a factor of two lies between, so that neither calls for the
@@ -98,8 +99,12 @@ impl Thinning {
     fn draws(&mut self, now: Timestamp) -> bool {
         let passed = now.since(self.window_start);
         if passed >= self.window {
+            let halvings = self.halvings;
             self.settle(self.window_requests as f64 / passed.as_secs_f64());
-            self.window = Nanos(2 * self.window.0).min(WINDOW);
+            self.window = match self.halvings < halvings {
+                true => WINDOW_FIRST,
+                false => Nanos(2 * self.window.0).min(WINDOW),
+            };
             self.window_start = now;
             self.window_requests = 0;
         }
@@ -167,6 +172,16 @@ mod tests {
     fn a_load_that_is_dense_from_the_beginning_is_thinned_out_soon() {
         let found = numbered(WANTED, &[20_000]);
         assert!((1_900..2_600).contains(&found[0]), "{found:?}");
+    }
+
+    #[test]
+    fn a_dense_load_stays_thinned_out_after_a_pause() {
+        let mut ids = Ids::new(0, WANTED, 1, at(0), (0, 1));
+        let dense = |start: u64| (0..40_000).map(move |k| at(start + k * 50_000));
+        let _ = dense(0).map(|due| ids.next(due)).count();
+        let after = dense(10 * SECOND).map(|due| ids.next(due));
+        let numbered = after.take(10_000).filter(|id| !id.is_none()).count();
+        assert!(numbered < 2_000, "{numbered} in half a second");
     }
 
     #[test]

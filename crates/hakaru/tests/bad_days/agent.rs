@@ -9,6 +9,7 @@ fn run_seen_inside(project: &Project) -> Ended {
     let said = project.end(&["run", "--json"]);
     said.check(0, &[]);
     let json = said.json();
+    assert_eq!(json["troubles"].to_string(), "[]", "{said}");
     let routes = json["routes"].as_array().expect("routes");
     assert!(!routes.is_empty(), "no route in{said}");
     for route in routes {
@@ -16,10 +17,9 @@ fn run_seen_inside(project: &Project) -> Ended {
         // Of a dense load, one that is missing stands for as many as one that was told of.
         let weight = (number("requests") - number("unseen")) / number("told").max(1.0);
         let missing = number("unseen") / weight.max(1.0);
-        assert!(missing < 2.5, "unseen requests in{said}");
+        assert!(missing < 2.5, "{missing} unseen of {route}\n{}\nin{said}", json["agent"]);
         assert!(!route["balance_ms"].is_null(), "no balance in{said}");
     }
-    assert_eq!(json["troubles"].to_string(), "[]", "{said}");
     said
 }
 
@@ -41,12 +41,17 @@ fn a_dense_load_is_looked_at_in_part() {
     );
     let said = run_seen_inside(&project);
     let json = said.json();
-    let route = &json["routes"][0];
-    let share = route["told"].as_f64().unwrap_or_default() / route["requests"].as_f64().unwrap();
-    assert!((0.01..0.6).contains(&share), "{share} in{said}");
-    project
-        .end(&["report", "--full"])
-        .check(0, &["drawn at random"]);
+    let number = |key: &str| json["routes"][0][key].as_f64().expect(key);
+    // Some 2,500 a second are wanted, and half as many more are not thinned out again.
+    let (requests, told) = (number("requests"), number("told"));
+    assert!(told < 3.0 * 2_500.0 * 1.8, "{told} of {requests} in{said}");
+    let is_thinned = told + number("unseen") < requests;
+    assert!(is_thinned || requests < 3.0 * 2_500.0 * 1.5, "{told} in{said}");
+    let page = project.end(&["report", "--full"]);
+    match is_thinned {
+        true => page.check(0, &["drawn at random"]),
+        false => page.check_silent_on("drawn at random"),
+    }
 }
 
 #[test]
