@@ -30,7 +30,9 @@ def carry(from, to, seconds)
   waiting = Thread::Queue.new
   Thread.new do
     loop do
-      waiting << [now + seconds, from.sysread(FRAME_BYTES)]
+      # The clock is read after the frame has come: before it, an idle wire would not delay.
+      frame = from.sysread(FRAME_BYTES)
+      waiting << [now + seconds, frame]
     rescue Errno::EFAULT
       # The kernel could not hand this one frame over; so would a bad wire lose it.
     end

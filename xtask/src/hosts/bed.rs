@@ -4,26 +4,26 @@
 //! pipe ends, the host and all that runs on it end. A host's share of the CPU is a control group.
 
 mod group;
-mod link;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::run::{Outcome, capture, find_program, root, write};
+use super::host::Host;
+use super::link::{self, Link};
+use super::ssh;
+use crate::run::{Outcome, capture, root, write};
 use crate::servers::MariadbFiles;
 use group::Groups;
-use link::Link;
+pub(in crate::hosts) use group::stamp;
 
 /// Longest wait for a server.
 const PATIENCE: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_millis(50);
 const NET: &str = "10.77.0";
-const BRIDGE: &str = "br0";
 const DATABASE_PORT: u16 = 3306;
 const APP_PORT: u16 = 9292;
 /// Name, last byte of the address, and roles of each host.
@@ -40,6 +40,9 @@ const DATABASE: usize = 3;
 /// milliseconds of a core, far more than of the app.
 const CORES_WHILE_COMPUTING: f64 = 0.2;
 const ROUNDS: &str = "50000";
+/// Connections of which the fastest shows a round trip, and its room above the planted delay.
+const CONNECTS: u32 = 5;
+const DELAY_ROOM: Duration = Duration::from_millis(20);
 /// Connections of a load without a rate.
 const CONNECTIONS: u32 = 8;
 
@@ -79,26 +82,13 @@ pub(super) struct Bed {
     delay_ms: u32,
 }
 
-struct Host {
-    name: &'static str,
-    address: String,
-    roles: &'static str,
-    /// Process id of the host's first process.
-    first: u32,
-    keeper: Child,
-    _open: Option<ChildStdin>,
-}
-
 impl Bed {
     /// Makes the hosts and the database, and starts the common parts of all plans.
     pub(super) fn new(program: PathBuf) -> Outcome<Bed> {
-        let folder = std::env::temp_dir().join(format!("hakaru-hosts-{}", group::stamp()));
+        let folder = std::env::temp_dir().join(format!("hakaru-hosts-{}", stamp()));
         fs::create_dir(&folder)
             .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-        ip(&["link", "set", "lo", "up"])?;
-        ip(&["link", "add", BRIDGE, "type", "bridge"])?;
-        ip(&["addr", "add", &format!("{NET}.1/24"), "dev", BRIDGE])?;
-        ip(&["link", "set", BRIDGE, "up"])?;
+        link::bridge(&format!("{NET}.1/24"))?;
         let slow_log = ["--slow-query-log=1", "--long-query-time=0"];
         let database = MariadbFiles::new(DATABASE_PORT, &slow_log)?;
         let groups = Groups::new(&HOSTS.map(|(name, ..)| name))?;
@@ -117,7 +107,7 @@ impl Bed {
             bed.hosts.push(host);
         }
         for host in &bed.hosts {
-            Link::veth(host.name, host.first, &host.address)?.keep();
+            Link::veth(&host.name, host.first, &host.address)?.keep();
         }
         bed.start_ssh()?;
         bed.start_database()?;
@@ -165,7 +155,7 @@ impl Bed {
             flow = root().join("xtask/hosts/flow.hurl").display(),
         );
         for host in &self.hosts {
-            let logs = match host.name {
+            let logs = match host.name.as_str() {
                 "web" => format!("logs = \"{}\"\n", self.folder.join("access.log").display()),
                 "db" => format!("logs = \"{}\"\n", log.display()),
                 _ => String::new(),
@@ -187,58 +177,13 @@ impl Bed {
     }
 
     fn start_ssh(&self) -> Outcome<()> {
-        let sshd = program("sshd")?;
-        for name in ["user", "host"] {
-            let mut keygen = Command::new(program("ssh-keygen")?);
-            keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]);
-            capture(keygen.arg(self.folder.join(name)))?;
-        }
-        let read = |name: &str| {
-            let path = self.folder.join(name);
-            let text = fs::read_to_string(&path);
-            text.map_err(|error| format!("cannot read {}: {error}", path.display()))
-        };
-        write(&self.folder.join("authorized_keys"), &read("user.pub")?)?;
-        let (mut known, mut client) = (String::new(), String::new());
-        let folder = self.folder.display();
-        for host in &self.hosts {
-            known += &format!("{} {}", host.address, read("host.pub")?);
-            client += &format!(
-                "Host {}\n  HostName {}\n  User root\n  UserKnownHostsFile {folder}/known\n  IdentityFile {folder}/user\n  \
-                 IdentitiesOnly yes\n  IdentityAgent none\n  StrictHostKeyChecking yes\n",
-                host.name, host.address
-            );
-            let tmp = self.tmp(host.name);
-            fs::create_dir_all(&tmp)
-                .map_err(|error| format!("cannot make {}: {error}", tmp.display()))?;
-            let server = format!(
-                "ListenAddress {}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\n\
-                 UsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n\
-                 PidFile none\nPrintMotd no\nLogLevel ERROR\nSetEnv TMPDIR={}\n",
-                host.address,
-                tmp.display()
-            );
-            write(&self.folder.join(format!("{}.sshd", host.name)), &server)?;
-        }
-        write(&self.folder.join("known"), &known)?;
-        write(&self.folder.join("ssh_config"), &client)?;
+        let sshd = ssh::configure(&self.folder, &self.hosts)?;
         for (index, host) in self.hosts.iter().enumerate() {
-            let config = self.folder.join(format!("{}.sshd", host.name));
-            let words = [
-                sshd.display().to_string(),
-                "-D".to_owned(),
-                "-f".to_owned(),
-                config.display().to_string(),
-            ];
+            let words = ssh::words(&sshd, &self.folder, host);
             let mut server = self.inside(index, &words.each_ref().map(String::as_str));
             self.spawn(&mut server, &format!("sshd-{}", host.name))?;
         }
-        (0..self.hosts.len()).try_for_each(|index| self.wait_for(index, 22))
-    }
-
-    /// The folder of a host's temporary files.
-    fn tmp(&self, name: &str) -> PathBuf {
-        self.folder.join("tmp").join(name)
+        (0..self.hosts.len()).try_for_each(|index| self.wait_for(index, ssh::PORT))
     }
 
     fn start_database(&self) -> Outcome<()> {
@@ -274,7 +219,7 @@ impl Bed {
         if plan.computes {
             puma.env("COMPUTE_ROUNDS", ROUNDS);
         }
-        self.spawn(&mut puma, self.hosts[index].name)
+        self.spawn(&mut puma, &self.hosts[index].name)
     }
 
     fn proxy(&self, keeps: bool) -> Outcome<Child> {
@@ -316,17 +261,40 @@ impl Bed {
         let host = &self.hosts[DATABASE];
         match self.link.take() {
             Some(slow) => slow.cut()?,
-            None => link::cut(host.name)?,
+            None => link::cut(&host.name)?,
         }
         let link = match delay_ms {
             0 => {
-                Link::veth(host.name, host.first, &host.address)?.keep();
+                Link::veth(&host.name, host.first, &host.address)?.keep();
                 None
             }
-            _ => Some(Link::slow(host.name, host.first, &host.address, delay_ms)?),
+            _ => Some(Link::slow(&host.name, host.first, &host.address, delay_ms)?),
         };
         (self.link, self.delay_ms) = (link, delay_ms);
-        self.wait_for(DATABASE, DATABASE_PORT)
+        self.wait_for(DATABASE, DATABASE_PORT)?;
+        self.check_delay(delay_ms)
+    }
+
+    /// Compares the shortest time to connect, a round trip, with the planted one. A wire that does
+    /// not delay would plant nothing, and an idle one is another case than a busy one.
+    fn check_delay(&self, delay_ms: u32) -> Outcome<()> {
+        let host = &self.hosts[DATABASE];
+        let address = address(&host.address, DATABASE_PORT)?;
+        let planted = Duration::from_millis(delay_ms.into());
+        let mut shortest = PATIENCE;
+        for _ in 0..CONNECTS {
+            let begin = Instant::now();
+            TcpStream::connect_timeout(&address, PATIENCE)
+                .map_err(|error| format!("{}: {error}", host.name))?;
+            shortest = shortest.min(begin.elapsed());
+        }
+        let is_planted = shortest >= planted && shortest < planted + DELAY_ROOM;
+        is_planted.then_some(()).ok_or_else(|| {
+            format!(
+                "a round trip to {} takes {shortest:?}, not {planted:?}",
+                host.name
+            )
+        })
     }
 
     /// Returns a command on a host, in the host's control group.
@@ -335,10 +303,10 @@ impl Bed {
         let script = "for group in $GROUPS_OF_HOST; do echo $$ >$group/cgroup.procs || exit; done; exec \"$@\"";
         let mut command = Command::new("sh");
         command
-            .args(["-c", script, "sh", "nsenter", "-t", &host.first.to_string()])
-            .args(["-n", "-p", "-m", "--"])
+            .args(["-c", script, "sh"])
+            .args(host.words())
             .args(words)
-            .env("GROUPS_OF_HOST", self.groups.folders(host.name));
+            .env("GROUPS_OF_HOST", self.groups.folders(&host.name));
         command
     }
 
@@ -367,15 +335,12 @@ impl Bed {
     /// Waits until a host accepts connections.
     fn wait_for(&self, index: usize, port: u16) -> Outcome<()> {
         let host = &self.hosts[index];
-        let place = format!("{}:{port}", host.address);
-        let address: SocketAddr = place
-            .parse()
-            .map_err(|error| format!("{place} is no address: {error}"))?;
+        let address = address(&host.address, port)?;
         let deadline = Instant::now() + PATIENCE;
         while TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_err() {
             if Instant::now() > deadline {
                 return Err(format!(
-                    "nothing accepts connections at {place} on {}; its logs are in {}:\n{}",
+                    "nothing accepts connections at {address} on {}; its logs are in {}:\n{}",
                     host.name,
                     self.folder.display(),
                     last_lines(&self.folder)
@@ -390,49 +355,16 @@ impl Bed {
 impl Drop for Bed {
     fn drop(&mut self) {
         self.services.clear();
-        for host in &mut self.hosts {
-            host._open = None;
-            let _ = host.keeper.kill();
-            let _ = host.keeper.wait();
-        }
+        self.hosts.clear();
         self.groups.remove();
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-impl Host {
-    fn new(name: &'static str, address: String, roles: &'static str) -> Outcome<Host> {
-        let mut unshare = Command::new("unshare");
-        unshare
-            .args(["--net", "--pid", "--fork", "--mount", "--mount-proc"])
-            .args(["--kill-child", "sh", "-c"])
-            .arg("ip link set lo up && echo up && exec cat >/dev/null")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
-        let mut keeper = unshare
-            .spawn()
-            .map_err(|error| format!("cannot start `unshare`: {error}"))?;
-        let mut line = String::new();
-        let said = keeper.stdout.take().map(BufReader::new);
-        let read = said.map(|mut said| said.read_line(&mut line));
-        if !matches!(read, Some(Ok(_))) || line != "up\n" {
-            return Err(format!("the namespaces of {name} cannot be made"));
-        }
-        let id = keeper.id();
-        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
-        let first = children
-            .ok()
-            .and_then(|text| text.split_whitespace().next()?.parse().ok())
-            .ok_or(format!("the first process of {name} is not known"))?;
-        Ok(Host {
-            name,
-            address,
-            roles,
-            first,
-            _open: keeper.stdin.take(),
-            keeper,
-        })
-    }
+fn address(host: &str, port: u16) -> Outcome<SocketAddr> {
+    let place = format!("{host}:{port}");
+    let address = place.parse();
+    address.map_err(|error| format!("{place} is no address: {error}"))
 }
 
 /// The last lines of all logs, for messages.
@@ -447,14 +379,4 @@ fn last_lines(folder: &Path) -> String {
         (!tail.is_empty()).then(|| format!("{}:\n  {tail}", name.to_string_lossy()))
     });
     last.collect::<Vec<_>>().join("\n")
-}
-
-fn program(name: &str) -> Outcome<PathBuf> {
-    find_program(name)
-        .ok_or_else(|| format!("there is no {name}; `cargo xtask setup --for test` unpacks one"))
-}
-
-/// Runs `ip` in the network namespace of the task.
-fn ip(words: &[&str]) -> Outcome<()> {
-    capture(Command::new("ip").args(words)).map(drop)
 }

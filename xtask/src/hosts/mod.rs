@@ -7,6 +7,10 @@
 mod bed;
 mod causes;
 mod document;
+mod fan_out;
+mod host;
+mod link;
+mod ssh;
 
 use std::env;
 use std::path::PathBuf;
@@ -28,6 +32,8 @@ struct Options {
     program: Option<PathBuf>,
     /// Text in the names of the causes to plant.
     only: String,
+    /// Only so many collectors.
+    fan_out: Option<u32>,
 }
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
@@ -48,6 +54,9 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
             run(&mut cargo(&["build", "--quiet", "--package", "hakaru"]))?;
         }
         return enter(arguments);
+    }
+    if let Some(hosts) = options.fan_out {
+        return fan_out::check(program, hosts, options.seconds);
     }
     let mut bed = Bed::new(program)?;
     let mut failed = 0;
@@ -91,6 +100,7 @@ fn options(arguments: &[String]) -> Outcome<Options> {
         rate: 30,
         program: None,
         only: String::new(),
+        fan_out: None,
     };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -98,6 +108,7 @@ fn options(arguments: &[String]) -> Outcome<Options> {
         match word.as_str() {
             "--seconds" => options.seconds = count(word, value()?)?,
             "--rate" => options.rate = count(word, value()?)?,
+            "--fan-out" => options.fan_out = Some(count(word, value()?)?),
             "--only" => options.only.clone_from(value()?),
             "--program" => options.program = Some(existing(word, value()?)?),
             _ => return Err(format!("hosts has no option {word:?}")),

@@ -20,7 +20,7 @@ pub(super) struct Groups {
 }
 
 /// Returns a number without an equal in other programs: process ids are small in namespaces.
-pub(super) fn stamp() -> u128 {
+pub(in crate::hosts) fn stamp() -> u128 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_nanos())
 }

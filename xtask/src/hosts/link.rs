@@ -3,8 +3,22 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use super::{BRIDGE, ip};
 use crate::run::{Outcome, capture, root};
+
+const BRIDGE: &str = "br0";
+
+/// Makes the bridge of all hosts, with an address of this side.
+pub(super) fn bridge(address: &str) -> Outcome<()> {
+    ip(&["link", "set", "lo", "up"])?;
+    ip(&["link", "add", BRIDGE, "type", "bridge"])?;
+    ip(&["addr", "add", address, "dev", BRIDGE])?;
+    ip(&["link", "set", BRIDGE, "up"])
+}
+
+/// Runs `ip` in the network namespace of the task.
+fn ip(words: &[&str]) -> Outcome<()> {
+    capture(Command::new("ip").args(words)).map(drop)
+}
 
 /// A wire of a host; a drop ends the helper, and so a slow wire.
 pub(super) struct Link {
@@ -109,6 +123,14 @@ fn outer(name: &str) -> String {
     format!("{name}-o")
 }
 
+/// Returns the hardware address for an address such as `10.77.0.14`. A host keeps it on every wire:
+/// for half a minute its neighbours send to the one they know.
+fn hardware(address: &str) -> String {
+    let bytes = address.split('.').map(|byte| byte.parse().unwrap_or(0u8));
+    let bytes: Vec<String> = bytes.map(|byte| format!("{byte:02x}")).collect();
+    format!("02:00:{}", bytes.join(":"))
+}
+
 /// Puts one end on the bridge and the other on a host.
 fn connect(out: &str, inner: &str, first: u32, address: &str) -> Outcome<()> {
     let first = first.to_string();
@@ -120,6 +142,15 @@ fn connect(out: &str, inner: &str, first: u32, address: &str) -> Outcome<()> {
         capture(&mut command).map(drop)
     };
     inside(&["link", "set", inner, "name", "eth0"])?;
+    inside(&["link", "set", "eth0", "address", &hardware(address)])?;
     inside(&["addr", "add", &format!("{address}/24"), "dev", "eth0"])?;
     inside(&["link", "set", "eth0", "up"])
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_hardware_address_is_local_and_follows_the_other() {
+        assert_eq!(super::hardware("10.77.0.14"), "02:00:0a:4d:00:0e");
+    }
 }
