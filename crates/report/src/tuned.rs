@@ -1,5 +1,6 @@
 //! Result of `hakaru tune`: the setting, the evidence, and the lines to change.
 
+mod demand;
 mod page;
 
 use std::time::Duration;
@@ -10,6 +11,8 @@ use whatif::search::{
     Aim, Candidate, Cell, Effect, Ending, Extra, Outcome, RaceEnd, Search, Spread,
 };
 use whatif::{HandOut, Model};
+
+pub use demand::Demand;
 
 /// A finished race.
 #[derive(Clone, Debug)]

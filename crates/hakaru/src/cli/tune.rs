@@ -79,6 +79,7 @@ Examples:
   hakaru tune --goal 'p95 < 200ms'                       most requests/s that hold it
   hakaru tune --goal 'p95 < 200ms' --rate 300            least memory that holds it at that rate
   hakaru tune --budget 5m -- puma -b tcp://127.0.0.1:9292 config.ru
+  hakaru tune --kubernetes web/app > patch.yaml          pods, workers, threads, CPU and memory for a Deployment
 
 Your files are never changed: the lines to change are printed.
 Exit codes: 0 goal met, 2 wrong usage, 3 goal missed, 5 app did not start, 130 interrupted; `hakaru help exit-codes` says more.")]
@@ -139,6 +140,15 @@ pub(crate) struct TuneArgs {
     /// A flow and its weight, instead of those of the config file; may be repeated
     #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
     pub(crate) flows: Vec<String>,
+
+    /// Print the recommendation as a patch of this Deployment instead of the page; unless said, the
+    /// container has the Deployment's name
+    #[arg(long, value_name = "DEPLOYMENT[/CONTAINER]", conflicts_with_all = ["json", "advise", "knobs"])]
+    pub(crate) kubernetes: Option<String>,
+
+    /// Most workers of a pod [default: 4]
+    #[arg(long, value_name = "N", requires = "kubernetes", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) pod_workers: Option<u32>,
 
     #[command(flatten)]
     pub(crate) form: JsonArgs,

@@ -85,9 +85,10 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
         measuring: begin.elapsed(),
         budget: args.budget,
     };
-    match args.form.json {
-        true => output::data(&tuned.json()),
-        false => output::page(&tuned.text(look::page_columns(), language::chosen())),
+    match (&args.kubernetes, args.form.json) {
+        (Some(name), _) => output::data(&patch(&tuned, name, args.pod_workers)?),
+        (None, true) => output::data(&tuned.json()),
+        (None, false) => output::page(&tuned.text(look::page_columns(), language::chosen())),
     }
     Ok(match ended {
         RaceEnd::Interrupted => Exit::Interrupted,
@@ -120,6 +121,30 @@ fn extras(
         *ended = RaceEnd::Interrupted;
     }
     Ok(extras.outcomes())
+}
+
+/// Returns the recommendation as a patch of a Deployment named as in `web/app`.
+///
+/// # Errors
+/// [`Exit::Failed`] without a setting that works.
+fn patch(tuned: &Tuned, name: &str, pod_workers: Option<u32>) -> Result<String, Failure> {
+    let why =
+        "no setting works, so there is nothing to recommend; without --kubernetes it says why";
+    let demand = (tuned.demand()).ok_or_else(|| Failure::new(Exit::Failed, why))?;
+    let (deployment, container) = name.split_once('/').unwrap_or((name, name));
+    let sizing = kubernetes::Sizing {
+        deployment: deployment.to_owned(),
+        container: container.to_owned(),
+        workers: demand.cell.workers,
+        threads: demand.cell.threads,
+        pod_workers,
+        single: demand.single,
+        cores: demand.cores,
+        worker_bytes: demand.worker_bytes,
+        other_bytes: demand.other_bytes,
+        origin: demand.origin,
+    };
+    Ok(sizing.yaml())
 }
 
 /// `--advise`: from a recorded run alone.

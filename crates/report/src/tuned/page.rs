@@ -131,7 +131,7 @@ impl Tuned<'_> {
         )
     }
 
-    fn how_it_ended(&self) -> Text {
+    pub(super) fn how_it_ended(&self) -> Text {
         let seconds = format!("{:.0}", self.measuring.as_secs_f64());
         let took = text!("{seconds} s of measuring", seconds);
         match self.ended {
