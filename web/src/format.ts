@@ -156,6 +156,88 @@ export interface Run {
   how_sure: { about: string; says: string }[];
   troubles: { what: string; remedy: string }[];
   profile: RunProfile | null;
+  hosts?: Collect | null;
+}
+
+/** What several hosts recorded of the same time. */
+export interface Collect {
+  format: "hakaru-collect";
+  version: number;
+  seconds: number;
+  notes: { kind: string; text: string }[];
+  hosts: Host[];
+  balance: HostBalance | null;
+  routes: LogRoute[];
+  statements: LogStatement[];
+}
+
+export interface HostBalance {
+  requests: number;
+  mean_s: number;
+  layers: { kind: "outside" | "proxy" | "app" | "between" | "database"; text: string; mean_s: number }[];
+}
+
+export interface Host {
+  name: string;
+  roles: string[];
+  /** Why what was recorded is not all. */
+  error: string | null;
+  cores?: number;
+  core_limit?: number | null;
+  usage?: HostUsage | null;
+  clock?: { offset_s: number; bound_s: number; steady: boolean } | null;
+  logs?: { path: string; bytes: number; truncations: number; error: string | null }[];
+  database?: HostDatabase | null;
+  units?: HostUnit[];
+  requests_by_second?: number[] | null;
+}
+
+export interface HostUsage {
+  cpu_cores: number;
+  cpu_cores_max: number;
+  memory_available_min_bytes: number;
+  received_bytes: number;
+  sent_bytes: number;
+  disk_read_bytes: number;
+  disk_written_bytes: number;
+  processes: { name: string; count: number; cpu_cores: number }[];
+}
+
+export interface HostDatabase {
+  error: string | null;
+  notes: string[];
+  statements: { digest: string; calls: number; time_s: number; rows_examined: number; rows_sent: number }[];
+}
+
+export interface HostUnit {
+  unit: string;
+  error: string | null;
+  entries: number;
+  warnings: number;
+  errors: number;
+  messages: { at_s: number | null; count: number; message: string }[];
+}
+
+export interface LogTimes {
+  count: number;
+  sum_s: number;
+  mean_s: number | null;
+  p50_s: number | null;
+  p95_s: number | null;
+  max_s: number | null;
+}
+
+export interface LogRoute {
+  route: string;
+  requests: number;
+  time: LogTimes;
+  upstream: LogTimes;
+}
+
+export interface LogStatement {
+  digest: string;
+  time: LogTimes;
+  rows_examined: number;
 }
 
 export type State = "running" | "gvl_wait" | "gc" | "sql" | "http" | "lock" | "pool" | "sleep" | "other_io";
@@ -423,4 +505,4 @@ export interface Load {
   series: LoadSecond[];
 }
 
-export type Document = Load | Run | Sweep | Log | Compare | Profile | ProfileDiff;
+export type Document = Load | Run | Sweep | Log | Compare | Profile | ProfileDiff | Collect;

@@ -5,6 +5,7 @@ import "./compare.test.ts";
 import "./curve.test.ts";
 import "./flame-words.test.ts";
 import "./flame.test.ts";
+import "./hosts.test.ts";
 import "./journal.test.ts";
 import "./links.test.ts";
 import "./load.test.ts";

@@ -201,7 +201,10 @@ fn start_postgres(place: &Place, settings: &[&str]) -> Outcome<Server> {
     forget_disk(&home.folder.join("data/postgresql.conf"))?;
     let sockets = home.inside.display().to_string();
     let listen = "listen_addresses=127.0.0.1";
+    // Counts statements in databases with its extension, and in no other.
+    let counting = "shared_preload_libraries=pg_stat_statements";
     let mut arguments = vec!["-D", &data, "-p", &port, "-k", &sockets, "-c", listen];
+    arguments.extend(["-c", counting]);
     arguments.extend(settings.iter().flat_map(|setting| ["-c", setting]));
     let arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
     let url = format!("postgres://hakaru:hakaru@127.0.0.1:{port}/hakaru");

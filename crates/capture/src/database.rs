@@ -28,6 +28,7 @@ const STATEMENTS_MAX: usize = 500;
 #[derive(Debug)]
 pub struct DatabaseWatch {
     stop: Sender<()>,
+    first: Receiver<()>,
     thread: JoinHandle<Result<Watched, ExplainError>>,
 }
 
@@ -75,11 +76,21 @@ impl DatabaseWatch {
     /// Connects and watches. Connecting fails in [`DatabaseWatch::end`].
     pub fn start(database_url: &str, times: WatchTimes) -> io::Result<DatabaseWatch> {
         let (stop, stopped) = channel();
+        let (read, first) = channel();
         let url = database_url.to_owned();
         let thread = std::thread::Builder::new()
             .name("hakaru-database".to_owned())
-            .spawn(move || watch(&url, times, &stopped))?;
-        Ok(DatabaseWatch { stop, thread })
+            .spawn(move || watch(&url, times, &stopped, &read))?;
+        Ok(DatabaseWatch {
+            stop,
+            first,
+            thread,
+        })
+    }
+
+    /// Waits for the first reading, or for the watch to have failed, at most for so long.
+    pub fn wait_for_first(&self, patience: Duration) {
+        let _ = self.first.recv_timeout(patience);
     }
 
     /// Reads the counters for the last time, if not done before, and returns the facts.
@@ -121,7 +132,12 @@ fn bare(digest: &str) -> String {
         .collect()
 }
 
-fn watch(url: &str, times: WatchTimes, stopped: &Receiver<()>) -> Result<Watched, ExplainError> {
+fn watch(
+    url: &str,
+    times: WatchTimes,
+    stopped: &Receiver<()>,
+    read: &Sender<()>,
+) -> Result<Watched, ExplainError> {
     let begin = Instant::now();
     let limits = ExplainLimits::default();
     let (kind, rest) = kind_of(url)?;
@@ -132,6 +148,8 @@ fn watch(url: &str, times: WatchTimes, stopped: &Receiver<()>) -> Result<Watched
     };
     wait(begin + times.first, stopped);
     let (start, before) = (now(), server.read());
+    // Nobody need wait for it.
+    let _ = read.send(());
     wait(begin + times.last, stopped);
     let (end, after) = (now(), server.read());
     Ok(grown((start, &before), (end, after)))

@@ -9,10 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use capture::{HostSampler, all_processes, connections_opened};
-use remote::{Far, Shift, Speaker, monotonic_ns};
+use remote::{Far, Shift, Speaker, monotonic_ns, wall_ns};
 use serde::Serialize;
 
 use crate::container;
+use crate::counters::Counters;
+use crate::journal;
 use crate::message::{self, Begin, Begun, Ended, LogEnd, Process, Sample};
 use crate::sockets;
 use crate::window::LogWindow;
@@ -25,6 +27,8 @@ const RARE: u64 = 5;
 const FEW_CONNECTIONS: usize = 1_000;
 /// Bytes of a log in one frame.
 const PIECE_BYTES: usize = 512 * 1024;
+/// Statements in one frame; their texts have a limit.
+const PIECE_STATEMENTS: usize = 100;
 
 /// Speaks with the near side over standard input and output until the stretch is over.
 ///
@@ -73,6 +77,10 @@ struct Collector {
     /// CPU time of the processes of a container up to now, nanoseconds; `None` on a machine with a
     /// counter of the kernel.
     container_ns: Option<u64>,
+    /// Units with journals to read, and the beginning by the host's wall clock, microseconds.
+    units: Vec<String>,
+    began_us: i64,
+    counters: Option<Counters>,
 }
 
 struct Log {
@@ -82,6 +90,8 @@ struct Log {
 
 impl Collector {
     fn begin(begin: &Begin, speaker: Speaker) -> io::Result<Collector> {
+        // First, since a server may take its time.
+        let counters = begin.database.as_ref().map(Counters::begin);
         let windows = begin
             .logs
             .iter()
@@ -113,6 +123,9 @@ impl Collector {
             samples: 0,
             connections: 0,
             container_ns: is_container.then_some(0),
+            units: begin.units.clone(),
+            began_us: wall_ns() / 1_000,
+            counters,
         };
         collector.sample()?;
         collector.say(message::BEGUN, &begun)?;
@@ -221,7 +234,32 @@ impl Collector {
                 },
             });
         }
+        let ended_us = wall_ns() / 1_000;
+        if let Some(counters) = self.counters.take() {
+            let (statements, end) = counters.end();
+            for some in statements.chunks(PIECE_STATEMENTS) {
+                self.say(message::STATEMENTS, &some)?;
+            }
+            ended.database = Some(end);
+        }
+        ended.units = self.read_units(ended_us);
         self.say(message::ENDED, &ended)
+    }
+
+    /// Reads all journals at once: the near side does not wait for one after the other.
+    fn read_units(&self, ended_us: i64) -> Vec<message::UnitEnd> {
+        let began_us = self.began_us;
+        thread::scope(|scope| {
+            let units = self.units.iter();
+            let threads: Vec<_> = units
+                .map(|unit| scope.spawn(move || journal::read(unit, began_us, ended_us)))
+                .collect();
+            let ends = threads.into_iter().map(|thread| match thread.join() {
+                Ok(end) => end,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            ends.collect()
+        })
     }
 
     fn say(&self, kind: u8, what: &impl Serialize) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! One collected host, from start to end.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 use logs::Digest;
@@ -9,8 +9,9 @@ use logs::access::{Format, Grouping};
 use remote::clock::{Offset, RoundTrip, offset_at};
 use remote::frame::Frame;
 use remote::{PATIENCE, RemoteError, Session, wall_ns};
+use serde::{Deserialize, Serialize};
 
-use crate::message::{self, Begin, Begun, Ended, Sample};
+use crate::message::{self, Begin, Begun, Counted, DatabaseEnd, Ended, Sample, UnitEnd};
 use crate::usage::Usage;
 
 /// Round trips before and after; signs of life are the ones in between.
@@ -36,8 +37,23 @@ pub struct Followed {
     pub clock: Option<Offset>,
     /// Logs in the order of the paths.
     pub logs: Vec<Log>,
+    /// Counters of the host's database; `None` where none was asked for.
+    pub database: Option<Database>,
+    /// Journals in the order of the units.
+    pub units: Vec<UnitEnd>,
+    /// Beginning of the window, nanoseconds since 1970 of our wall clock.
+    pub began_ns: Option<i64>,
     /// Why what was collected is not all.
     pub lost: Option<String>,
+}
+
+/// What a database server counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Database {
+    /// Statements by time, the largest first.
+    pub statements: Vec<Counted>,
+    /// End of the readings.
+    pub end: DatabaseEnd,
 }
 
 /// A log of a host.
@@ -65,28 +81,60 @@ struct Stream<'scope> {
     reader: ScopedJoinHandle<'scope, io::Result<Digest>>,
 }
 
-/// Follows a host, with logs at `paths`, until everything has been sent or the host is lost.
+/// Follows each host on a separate thread, from a common start until `wait` returns; `wait` has the
+/// number of hosts, and the moments of all. Begins, formats and sessions are in one order.
+pub fn follow_all<T>(
+    begins: &[Begin],
+    formats: &[Option<Format>],
+    grouping: &Grouping,
+    sessions: &[Result<Session, String>],
+    wait: impl FnOnce(usize, &Receiver<Moment>) -> T,
+) -> (T, Vec<Result<Followed, String>>) {
+    thread::scope(|scope| {
+        let (moments, happened) = mpsc::channel();
+        let mut threads = Vec::new();
+        for ((begin, format), session) in begins.iter().zip(formats).zip(sessions) {
+            let moments = moments.clone();
+            threads.push(session.as_ref().map_err(Clone::clone).map(|session| {
+                scope.spawn(move || {
+                    let followed = follow(session, begin, format.as_ref(), grouping, &moments);
+                    // Nobody listens any more once all is over.
+                    let _ = moments.send(Moment::Ended);
+                    followed
+                })
+            }));
+        }
+        drop(moments);
+        let count = threads.iter().filter(|thread| thread.is_ok()).count();
+        let waited = wait(count, &happened);
+        for session in sessions.iter().flatten() {
+            // A host that is lost is named by its own thread.
+            let _ = session.send(message::END, &[], PATIENCE);
+        }
+        let followed = threads.into_iter().map(|thread| match thread?.join() {
+            Ok(followed) => followed.map_err(|error| error.to_string()),
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        (waited, followed.collect())
+    })
+}
+
+/// Follows a host until everything wanted has been sent or the host is lost.
 ///
 /// # Errors
 /// The host is lost before it has begun.
-pub fn follow(
+fn follow(
     session: &Session,
-    paths: &[String],
+    begin: &Begin,
     format: Option<&Format>,
     grouping: &Grouping,
     moments: &Sender<Moment>,
 ) -> Result<Followed, RemoteError> {
     session.ask_clocks(CLOCK_TRIPS, PATIENCE)?;
-    let begin = Begin {
-        logs: paths.to_vec(),
-    };
-    session.send(
-        message::BEGIN,
-        &serde_json::to_vec(&begin).unwrap_or_default(),
-        PATIENCE,
-    )?;
+    let asked = serde_json::to_vec(begin).unwrap_or_default();
+    session.send(message::BEGIN, &asked, PATIENCE)?;
     thread::scope(|scope| {
-        let mut all = Receiving::new(scope, paths, format, grouping);
+        let mut all = Receiving::new(scope, begin, format, grouping);
         let lost = loop {
             match session.receive(PATIENCE) {
                 Ok(Some(frame)) if frame.kind == message::ENDED => {
@@ -95,6 +143,7 @@ pub fn follow(
                 }
                 Ok(Some(frame)) => {
                     if frame.kind == message::BEGUN {
+                        all.began_ns = Some(wall_ns());
                         // Nobody listens any more once all is over.
                         let _ = moments.send(Moment::Begun);
                     }
@@ -121,8 +170,10 @@ pub fn follow(
 }
 
 struct Receiving<'scope, 'a> {
-    paths: &'a [String],
+    asked: &'a Begin,
     begun: Option<Begun>,
+    began_ns: Option<i64>,
+    statements: Vec<Counted>,
     samples: Vec<Sample>,
     streams: Vec<Stream<'scope>>,
     ended: Option<Ended>,
@@ -131,14 +182,14 @@ struct Receiving<'scope, 'a> {
 impl<'scope, 'a> Receiving<'scope, 'a> {
     fn new(
         scope: &'scope Scope<'scope, '_>,
-        paths: &'a [String],
+        asked: &'a Begin,
         format: Option<&'scope Format>,
         grouping: &'scope Grouping,
     ) -> Receiving<'scope, 'a> {
         let stream = |_| {
             let (from, to) = pipe();
             let reader = scope.spawn(move || match from {
-                Some(from) => logs::read(from, format, grouping),
+                Some(from) => logs::read_stamped(from, format, grouping),
                 None => Err(io::Error::other("no pipe could be made")),
             });
             Stream {
@@ -148,10 +199,12 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
             }
         };
         Receiving {
-            paths,
+            asked,
             begun: None,
+            began_ns: None,
+            statements: Vec::new(),
             samples: Vec::new(),
-            streams: paths.iter().map(stream).collect(),
+            streams: asked.logs.iter().map(stream).collect(),
             ended: None,
         }
     }
@@ -163,6 +216,9 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
             message::SAMPLE => self
                 .samples
                 .extend(serde_json::from_slice::<Sample>(&frame.body)),
+            message::STATEMENTS => self
+                .statements
+                .extend(serde_json::from_slice::<Vec<Counted>>(&frame.body).unwrap_or_default()),
             message::LINES => {
                 let Some((index, lines)) = frame.body.split_first_chunk::<2>() else {
                     return;
@@ -189,35 +245,48 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
 
     fn end(self, clock: Option<Offset>, lost: Option<String>) -> Followed {
         let begun = self.begun.unwrap_or_default();
-        let mut ends = self.ended.unwrap_or_default().logs.into_iter();
-        let mut errors = begun.errors.into_iter();
-        let logs = self.paths.iter().zip(self.streams).map(|(path, stream)| {
-            drop(stream.to);
-            let digest = stream
-                .reader
-                .join()
-                .unwrap_or_else(|_| Err(io::Error::other("its reader failed")));
-            let end = ends.next().unwrap_or_default();
-            let unread = match &digest {
-                Err(error) if stream.bytes > 0 => Some(error.to_string()),
-                _ => None,
-            };
-            Log {
-                path: path.clone(),
-                bytes: stream.bytes,
-                truncations: end.truncations,
-                incomplete: end.incomplete,
-                error: errors.next().flatten().or(end.error).or(unread),
-                is_slow: matches!(digest, Ok(Digest::Slow(_))),
-                digest: digest.ok().filter(|_| stream.bytes > 0),
-            }
+        let ended = self.ended.unwrap_or_default();
+        let database = self.asked.database.as_ref().map(|_| Database {
+            statements: self.statements,
+            end: ended.database.unwrap_or_default(),
         });
+        let mut ends = ended.logs.into_iter();
+        let mut errors = begun.errors.into_iter();
+        let logs = self
+            .asked
+            .logs
+            .iter()
+            .zip(self.streams)
+            .map(|(path, stream)| {
+                drop(stream.to);
+                let digest = stream
+                    .reader
+                    .join()
+                    .unwrap_or_else(|_| Err(io::Error::other("its reader failed")));
+                let end = ends.next().unwrap_or_default();
+                let unread = match &digest {
+                    Err(error) if stream.bytes > 0 => Some(error.to_string()),
+                    _ => None,
+                };
+                Log {
+                    path: path.clone(),
+                    bytes: stream.bytes,
+                    truncations: end.truncations,
+                    incomplete: end.incomplete,
+                    error: errors.next().flatten().or(end.error).or(unread),
+                    is_slow: matches!(digest, Ok(Digest::Slow(_))),
+                    digest: digest.ok().filter(|_| stream.bytes > 0),
+                }
+            });
         Followed {
             logs: logs.collect(),
             cores: begun.cores,
             core_limit: begun.limit_millicores.map(|cores| f64::from(cores) / 1e3),
             usage: Usage::of(&self.samples),
             clock,
+            database,
+            units: ended.units,
+            began_ns: self.began_ns,
             lost,
         }
     }

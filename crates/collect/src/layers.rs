@@ -31,6 +31,8 @@ pub struct Statements {
     pub count: u64,
     /// Time of all executions inside of the server, seconds.
     pub total_s: f64,
+    /// Prepared statements, each with a round trip of its own; 0 where not known.
+    pub prepares: u64,
 }
 
 /// Where time passes.
@@ -144,8 +146,8 @@ pub fn balance(hosts: &[Subject], client: Option<Client>) -> Option<Balance> {
 /// The database behind the apps, as a share for each request passed on.
 struct Inner<'a> {
     host: Option<&'a str>,
-    /// Statements of a request passed on, and the seconds of all.
-    count: f64,
+    /// Round trips of a request passed on, and the seconds of all statements.
+    trips: f64,
     seconds: f64,
 }
 
@@ -161,7 +163,7 @@ impl<'a> Inner<'a> {
         let done = done.unwrap_or_default();
         Inner {
             host,
-            count: each(done.count as f64),
+            trips: each((done.count + done.prepares) as f64),
             seconds: each(done.total_s),
         }
     }
@@ -194,7 +196,7 @@ fn of_app(hosts: &[Subject], proxy: &Subject, one: &Behind, database: &Inner) ->
         .host
         .and_then(|host| round_trip(hosts, &name, host))
         .unwrap_or(0.0);
-    let way_s = database.count * one.requests() as f64 * round_trip_s;
+    let way_s = database.trips * one.requests() as f64 * round_trip_s;
     let way_s = way_s.min(inside_s - database_s);
     let place = Place::App {
         host: name.clone(),

@@ -1,5 +1,5 @@
-//! Records a window of time on a host: new lines of logs, and use of CPU, memory, disks and network
-//! by process.
+//! Records a window of time on a host: new lines of logs, use of CPU, memory, disks and network by
+//! process, a database's counters of statements, and journals of units.
 //!
 //! [`collector::serve`] is the part on the far host, [`follow::follow`] the one on this, and
 //! [`message`] what both sides say to each other.
@@ -8,7 +8,9 @@
 
 pub mod collector;
 mod container;
+mod counters;
 pub mod follow;
+mod journal;
 pub mod layers;
 pub mod message;
 pub mod notes;

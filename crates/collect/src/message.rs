@@ -19,12 +19,29 @@ pub const SAMPLE: u8 = KIND_MIN + 3;
 pub const LINES: u8 = KIND_MIN + 4;
 /// Far to near: [`Ended`], the last of all.
 pub const ENDED: u8 = KIND_MIN + 5;
+/// Far to near: a list of [`Counted`], some of all statements.
+pub const STATEMENTS: u8 = KIND_MIN + 6;
 
 /// What to collect from now on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begin {
     /// Paths on the far host.
     pub logs: Vec<String>,
+    /// Units of systemd with journals to read.
+    pub units: Vec<String>,
+    /// Address of the database with the counters, as used on the far host.
+    pub database: Option<Address>,
+}
+
+/// Address of a database, never shown, since a password may be inside.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Address(pub String);
+
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Address")
+    }
 }
 
 /// The stretch has begun.
@@ -87,6 +104,66 @@ pub struct Process {
 pub struct Ended {
     /// For each log.
     pub logs: Vec<LogEnd>,
+    /// For each unit.
+    pub units: Vec<UnitEnd>,
+    /// Of the database; its statements were sent before.
+    pub database: Option<DatabaseEnd>,
+}
+
+/// The executions of a statement, as counted by the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Text without literals.
+    pub digest: String,
+    /// Executions.
+    pub count: u64,
+    /// Time in the server, nanoseconds.
+    pub time_ns: u64,
+    /// Rows read; 0 where the server does not count them.
+    pub rows_examined: u64,
+    /// Rows returned or changed.
+    pub rows_sent: u64,
+    /// Pages read, from memory or from disk; 0 where the server does not count them.
+    pub pages: u64,
+}
+
+/// How the readings of a database's counters ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatabaseEnd {
+    /// Why there is no reading.
+    pub error: Option<String>,
+    /// What the server refused, or does not count.
+    pub notes: Vec<String>,
+    /// Statements prepared by clients: a round trip each, before any execution.
+    pub prepares: u64,
+}
+
+/// What a unit wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitEnd {
+    /// Name of the unit.
+    pub unit: String,
+    /// Why the journal could not be read.
+    pub error: Option<String>,
+    /// All entries of the window.
+    pub entries: u64,
+    /// Entries of the priority of warnings.
+    pub warnings: u64,
+    /// Entries with a priority above.
+    pub errors: u64,
+    /// Messages of the two, the first of each text.
+    pub messages: Vec<Entry>,
+}
+
+/// A message of a journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// First time of the message, microseconds since 1970 by the host's wall clock.
+    pub at_us: i64,
+    /// How often.
+    pub count: u64,
+    /// The text.
+    pub message: String,
 }
 
 /// How the window of a log ended.

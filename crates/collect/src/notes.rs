@@ -31,6 +31,8 @@ const SLOWER_S: f64 = 0.010;
 const FAR_S: f64 = 0.005;
 /// Share of static files among requests passed on, from which the app is kept busy by files.
 const FILES_SHARE: f64 = 0.1;
+/// Share of lines written long after the requests, from which a log is buffered.
+const EARLY_SHARE: f64 = 0.01;
 /// Share of open file descriptors in the limit of a process, from which the limit is near.
 const DESCRIPTORS_SHARE: f64 = 0.8;
 
@@ -55,6 +57,8 @@ pub struct Subject<'a> {
     pub behind: &'a [Behind],
     /// Work of the host's database, where a slow log was read.
     pub statements: Option<Statements>,
+    /// Requests in the log with an end before the window, by clocks set right.
+    pub early: u64,
 }
 
 /// A condition likely to hurt.
@@ -127,6 +131,15 @@ pub enum Note {
         /// All requests passed on.
         requests: u64,
     },
+    /// Lines of the access log are written long after their requests.
+    Buffered {
+        /// The host of the log.
+        host: String,
+        /// Requests with an end before the window.
+        early: u64,
+        /// Requests of the log.
+        requests: u64,
+    },
     /// All app hosts are full while the database's host has most of the CPU free.
     DatabaseIdle {
         /// The database's host.
@@ -187,6 +200,13 @@ fn of_one(host: &Subject) -> Vec<Note> {
             host: name(),
             files,
             requests,
+        });
+    }
+    if host.early as f64 > EARLY_SHARE * host.requests as f64 {
+        notes.push(Note::Buffered {
+            host: name(),
+            early: host.early,
+            requests: host.requests,
         });
     }
     for process in &host.usage.processes {

@@ -14,6 +14,7 @@ struct Host {
     took_s: f64,
     behind: Vec<Behind>,
     statements: Option<Statements>,
+    early: u64,
 }
 
 fn host(name: &'static str, role: &str, cpu_cores: f64, opened: u64) -> Host {
@@ -29,6 +30,7 @@ fn host(name: &'static str, role: &str, cpu_cores: f64, opened: u64) -> Host {
         took_s: 0.0,
         behind: Vec::new(),
         statements: None,
+        early: 0,
     }
 }
 
@@ -78,6 +80,7 @@ fn subjects(hosts: &[Host]) -> Vec<Subject<'_>> {
         took_s: host.took_s,
         behind: &host.behind,
         statements: host.statements,
+        early: host.early,
     });
     subjects.collect()
 }
@@ -157,6 +160,7 @@ fn three(app2_waited: u64, app2_own: u64, database_rtt_us: u32) -> Vec<Host> {
     database.statements = Some(Statements {
         count: 400,
         total_s: 0.6,
+        prepares: 0,
     });
     vec![
         host("web", "proxy", 0.1, 2)
@@ -282,6 +286,37 @@ fn the_balance_ends_where_the_time_is() {
         (Place::Database(name("db")), 3.0),
     ];
     assert_eq!(layers, expected);
+}
+
+#[test]
+fn a_prepared_statement_has_a_second_round_trip() {
+    let mut hosts = three(12, 10, 1_000);
+    if let Some(statements) = &mut hosts[3].statements {
+        statements.prepares = 400;
+    }
+    let (_, layers) = layers_of(&hosts, None);
+    let way = |host: &str| {
+        let place = Place::Between(name(host), name("db"));
+        let layer = layers.iter().find(|layer| layer.0 == place);
+        layer.expect("a layer").1
+    };
+    assert_eq!((way("app1"), way("app2")), (1.0, 2.0));
+}
+
+#[test]
+fn a_log_whose_lines_come_long_after_their_requests_is_named() {
+    let web = |early| {
+        let mut web = host("web", "proxy", 0.1, 2).passing(vec![behind("", 1000, 10, None)], 11);
+        web.early = early;
+        [web]
+    };
+    check(&web(10), &[]);
+    let buffered = Note::Buffered {
+        host: name("web"),
+        early: 11,
+        requests: 1000,
+    };
+    check(&web(11), &[buffered]);
 }
 
 #[test]

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde::{Deserialize, Serialize};
+
 use crate::message::Sample;
 use crate::sockets::Link;
 
 /// Use of a host's resources between the first sample and the last.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Between the two.
     pub seconds: f64,
@@ -35,7 +37,7 @@ pub struct Usage {
 }
 
 /// The processes of one name.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Processes {
     /// Command name of the processes.
     pub name: String,

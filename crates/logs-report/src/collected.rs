@@ -3,14 +3,17 @@
 pub mod json;
 pub mod page;
 mod sentences;
+mod stamps;
+pub mod stored;
 
 use std::time::Duration;
 
-use collect::follow::Followed;
+use collect::follow::{Database, Followed};
 use collect::layers::{self, Balance, Client, Statements};
 use collect::notes::{self, Note, Subject};
 use logs::Digest;
 use logs::access::Behind;
+use stamps::Seconds;
 
 /// A host with all collected facts, after the end.
 pub struct Collected {
@@ -20,6 +23,26 @@ pub struct Collected {
     pub roles: Vec<String>,
     /// Facts, or why there are none.
     pub followed: Result<Followed, String>,
+}
+
+impl Collected {
+    /// Returns what could not be read, a sentence each.
+    pub fn missing(&self) -> Vec<String> {
+        let followed = match &self.followed {
+            Ok(followed) => followed,
+            Err(error) => return vec![error.clone()],
+        };
+        let logs = followed.logs.iter();
+        let logs = logs.map(|log| (log.path.as_str(), log.error.as_ref()));
+        let units = followed.units.iter();
+        let units = units.map(|unit| (unit.unit.as_str(), unit.error.as_ref()));
+        let database = followed.database.iter();
+        let database = database.map(|database| ("database", database.end.error.as_ref()));
+        let parts = logs.chain(units).chain(database);
+        let parts = parts
+            .filter_map(|(what, error)| Some(format!("host {}: {what}: {}", self.name, error?)));
+        followed.lost.iter().cloned().chain(parts).collect()
+    }
 }
 
 /// Input of the page.
@@ -32,6 +55,8 @@ pub struct View {
     pub(crate) notes: Vec<Note>,
     /// Where the time of a request is; `None` without an access log with times.
     pub(crate) balance: Option<Balance>,
+    /// Requests by second of each host, by clocks set right.
+    pub(crate) seconds: Vec<Option<Seconds>>,
     pub(crate) elapsed: Duration,
 }
 
@@ -42,6 +67,8 @@ struct Served {
     took_s: f64,
     behind: Vec<Behind>,
     statements: Option<Statements>,
+    /// When requests ended, milliseconds since 1970 by the host's clock.
+    ends_ms: Vec<i64>,
 }
 
 impl Served {
@@ -55,6 +82,8 @@ impl Served {
                 if (access.passed_on(), requests) > (passed_on, self.requests) {
                     (self.requests, self.took_s) = (requests, took_s);
                     self.behind = access.behind();
+                    let stamps = access.stamps();
+                    self.ends_ms = stamps.map_or_else(Vec::new, |all| all.all_ms().collect());
                 }
             }
             Digest::Slow(slow) => {
@@ -64,6 +93,25 @@ impl Served {
                     all.total_s += statement.times.sum();
                 }
             }
+        }
+    }
+
+    /// Adds the server's counters, which count all statements: a slow log has those above its
+    /// limit only.
+    fn add_database(&mut self, database: &Database) {
+        let counted = database.statements.iter();
+        let none = Statements {
+            prepares: database.end.prepares,
+            ..Statements::default()
+        };
+        let counted = counted.fold(none, |all, one| Statements {
+            count: all.count + one.count,
+            total_s: all.total_s + one.time_ns as f64 / 1e9,
+            ..all
+        });
+        let logged = self.statements.map_or(0, |logged| logged.count);
+        if counted.count > logged {
+            self.statements = Some(counted);
         }
     }
 }
@@ -89,9 +137,24 @@ impl View {
                     Some(known) => Digest::merge(known, digest),
                 };
             }
+            if let Ok(Followed {
+                database: Some(database),
+                ..
+            }) = &one.followed
+            {
+                all_served.add_database(database);
+            }
             served.push(all_served);
         }
-        let subjects = hosts.iter().zip(&served).filter_map(|(one, served)| {
+        let origin_ns = origin_ns(&hosts);
+        let seconds: Vec<Option<Seconds>> = (hosts.iter().zip(&served))
+            .map(|(one, served)| {
+                let followed = one.followed.as_ref().ok()?;
+                stamps::seconds(&served.ends_ms, followed, origin_ns?)
+            })
+            .collect();
+        let all = hosts.iter().zip(&served).zip(&seconds);
+        let subjects = all.filter_map(|((one, served), seconds)| {
             let followed = one.followed.as_ref().ok()?;
             Some(Subject {
                 name: &one.name,
@@ -105,6 +168,7 @@ impl View {
                 took_s: served.took_s,
                 behind: &served.behind,
                 statements: served.statements,
+                early: seconds.as_ref().map_or(0, |seconds| seconds.early),
             })
         });
         let subjects: Vec<Subject> = subjects.collect();
@@ -114,8 +178,14 @@ impl View {
             hosts,
             access,
             slow,
+            seconds,
             elapsed,
         }
+    }
+
+    /// Returns the common zero of all hosts' times, nanoseconds since 1970 by our clock.
+    pub(crate) fn origin_ns(&self) -> Option<i64> {
+        origin_ns(&self.hosts)
     }
 
     /// Seconds between the first sample and the last, of the host with the longest time.
@@ -129,4 +199,12 @@ impl View {
             .reduce(f64::max)
             .unwrap_or(self.elapsed.as_secs_f64())
     }
+}
+
+/// Returns the earliest beginning of all hosts.
+fn origin_ns(hosts: &[Collected]) -> Option<i64> {
+    let began = hosts
+        .iter()
+        .filter_map(|one| one.followed.as_ref().ok()?.began_ns);
+    began.min()
 }

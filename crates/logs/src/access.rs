@@ -6,16 +6,19 @@ mod format;
 mod json;
 mod moment;
 mod pattern;
+mod stamps;
 
 use std::collections::HashMap;
 
 use fnv::FnvBuildHasher;
 use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
 
 use crate::{Sizes, Times, Unread};
 pub use behind::Behind;
 use entry::Entry;
 pub use format::Format;
+pub use stamps::Stamps;
 
 /// Number of paths with a remembered route, so a repeated path costs one look-up.
 const KNOWN_MAX: usize = 100_000;
@@ -44,12 +47,14 @@ pub struct Access {
     names: HashMap<String, usize, FnvBuildHasher>,
     key: Vec<u8>,
     behind: Vec<Behind>,
+    /// Ends of the requests, where asked for.
+    stamps: Option<Stamps>,
     /// Lines not read.
     pub unread: Unread,
 }
 
 /// The requests of one route.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Row {
     /// Such as `GET /channel/:id`.
     pub route: String,
@@ -76,8 +81,45 @@ impl Access {
             names: HashMap::default(),
             key: Vec::new(),
             behind: Vec::new(),
+            stamps: None,
             unread: Unread::default(),
         }
+    }
+
+    /// From now on stores when each request ended.
+    pub(crate) fn with_stamps(mut self) -> Access {
+        self.stamps = Some(Stamps::default());
+        self
+    }
+
+    /// Returns a log of stored facts.
+    pub(crate) fn of_facts(
+        groups: Vec<Row>,
+        behind: Vec<Behind>,
+        stamps: Option<Stamps>,
+        unread: Unread,
+    ) -> Access {
+        let names = groups.iter().enumerate();
+        Access {
+            names: names
+                .map(|(index, row)| (row.route.clone(), index))
+                .collect(),
+            groups,
+            behind,
+            stamps,
+            unread,
+            ..Access::new(Format::Ltsv, Grouping::Routes)
+        }
+    }
+
+    /// Returns the requests by method and path, in which ids are named already.
+    pub(crate) fn groups(&self) -> &[Row] {
+        &self.groups
+    }
+
+    /// Returns when requests ended, by the clock of the log; `None` where nobody asked.
+    pub fn stamps(&self) -> Option<&Stamps> {
+        self.stamps.as_ref()
     }
 
     pub(crate) fn add(&mut self, number: u64, line: &[u8]) {
@@ -103,6 +145,9 @@ impl Access {
             row.sizes.add(bytes);
         }
         behind::add(&mut self.behind, &self.entry);
+        if let Some(stamps) = &mut self.stamps {
+            stamps.add(&self.entry);
+        }
     }
 
     /// The group of the entry in hand.
@@ -184,7 +229,8 @@ impl Access {
         })
     }
 
-    /// Adds the counts of another log read with the same settings.
+    /// Adds the counts of another log read with the same settings. Stamps of two clocks do not
+    /// become one series: the first log's stay.
     pub fn merge(&mut self, other: Access) {
         for row in other.groups {
             match self.names.get(&row.route) {

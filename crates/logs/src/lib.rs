@@ -7,12 +7,14 @@
 //! Start reading at [`read`].
 
 pub mod access;
+pub mod facts;
 mod series;
 pub mod slow;
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
 
 use access::{Access, Format, Grouping};
 use slow::Slow;
@@ -67,7 +69,7 @@ impl Digest {
 }
 
 /// Lines not read: the number, and the first as an example.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
     /// How many there were.
     pub lines: u64,
@@ -96,11 +98,35 @@ impl Unread {
 /// What the source says; a packed file that is damaged; a log of no known kind, when `format` is
 /// not given.
 pub fn read(source: impl Read, format: Option<&Format>, grouping: &Grouping) -> io::Result<Digest> {
+    read_with(source, format, |format| {
+        Access::new(format, grouping.clone())
+    })
+}
+
+/// Reads a log as [`read`] does, and also when each request ended ([`Access::stamps`]).
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_stamped(
+    source: impl Read,
+    format: Option<&Format>,
+    grouping: &Grouping,
+) -> io::Result<Digest> {
+    read_with(source, format, |format| {
+        Access::new(format, grouping.clone()).with_stamps()
+    })
+}
+
+fn read_with(
+    source: impl Read,
+    format: Option<&Format>,
+    access: impl FnOnce(Format) -> Access,
+) -> io::Result<Digest> {
     let mut source = unpacked(source)?;
     let why = "neither an access log nor a slow log that is known by its looks";
     match kind(&mut source, format, why)? {
         Kind::Access(format) => {
-            let mut access = Access::new(format, grouping.clone());
+            let mut access = access(format);
             each_line(source, |number, line| access.add(number, line))?;
             Ok(Digest::Access(Box::new(access)))
         }

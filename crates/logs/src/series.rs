@@ -1,13 +1,16 @@
 //! Figures of a series of times or sizes.
 
+use serde::{Deserialize, Serialize};
+
 /// Times of a route or a statement, each kept in microseconds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Times {
     micros: Vec<u32>,
 }
 
 /// Sizes of bodies, bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sizes {
     /// Bodies whose size the log names.
     pub count: u64,

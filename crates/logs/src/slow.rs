@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead};
 
 use fnv::FnvBuildHasher;
+use serde::{Deserialize, Serialize};
 
 use crate::{Times, Unread};
 
@@ -27,7 +28,7 @@ pub struct Slow {
 }
 
 /// All executions of one statement, with any values.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Statement {
     /// Text of the statement without literals.
     pub digest: String,
@@ -97,6 +98,18 @@ impl Slow {
             let shown = &sql[..sql.len().min(EXAMPLE_BYTES)];
             statement.example = String::from_utf8_lossy(shown).into_owned();
             statement.slowest = micros;
+        }
+    }
+
+    /// Returns a log of stored facts.
+    pub(crate) fn of_facts(statements: Vec<Statement>, unread: Unread) -> Slow {
+        let ids = statements.iter().enumerate();
+        Slow {
+            known: ids
+                .map(|(index, one)| (sql_digest::digest_id(one.digest.as_bytes()), index))
+                .collect(),
+            statements,
+            unread,
         }
     }
 

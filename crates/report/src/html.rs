@@ -15,15 +15,38 @@ const JSON_PLACE: &str = "/*HAKARU_JSON*/";
 /// Catalogue of the sentences used only by the HTML page.
 const CATALOGUE: &str = "html";
 
-/// Returns the page of a run, with [`crate::profile::of_run`] of the run's profile if there is one.
-pub fn run(view: &View<'_>, profile: Option<Value>, language: Language) -> String {
+/// Documents of a run beside its own.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// [`crate::profile::of_run`] of the run's profile.
+    pub profile: Option<Value>,
+    /// What the hosts of the run recorded, in the form of `hakaru collect`.
+    pub hosts: Option<Value>,
+    /// The hosts' part of the terminal page, where scripts do not run.
+    pub hosts_text: String,
+}
+
+impl Beside {
+    /// A profile, and nothing else.
+    pub fn of_profile(profile: Value) -> Beside {
+        Beside {
+            profile: Some(profile),
+            ..Beside::default()
+        }
+    }
+}
+
+/// Returns the page of a run, with the documents beside.
+pub fn run(view: &View<'_>, beside: Beside, language: Language) -> String {
     let mut document = json::value(view, language);
-    document["profile"] = profile.unwrap_or_default();
+    document["profile"] = beside.profile.unwrap_or_default();
+    document["hosts"] = beside.hosts.unwrap_or_default();
     let style = terminal::Style {
         language,
         ..terminal::Style::default()
     };
-    page(&document.to_string(), &terminal::run(view, style), language)
+    let text = terminal::run(view, style) + &beside.hosts_text;
+    page(&document.to_string(), &text, language)
 }
 
 /// The page's own sentences in a language, by the English sentence: sentences of the page's

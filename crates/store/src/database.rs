@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use crate::{FOLDER, Store, StoreError};
 
 /// Migrations from an empty database to the present tables; `user_version` counts the steps taken.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     "
     CREATE TABLE run (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -95,6 +95,12 @@ const MIGRATIONS: [&str; 7] = [
         dirty TEXT NOT NULL,
         machine TEXT NOT NULL,
         document TEXT NOT NULL
+    ) STRICT;
+",
+    "
+    CREATE TABLE hosts (
+        run INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+        data BLOB NOT NULL
     ) STRICT;
 ",
 ];

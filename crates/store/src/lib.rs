@@ -14,6 +14,7 @@ mod bench;
 mod claim;
 mod database;
 mod error;
+mod hosts;
 mod journal;
 mod profile;
 mod prune;

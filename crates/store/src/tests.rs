@@ -115,6 +115,10 @@ fn named_runs_go_with_what_belongs_to_them() {
     store.add_note(RunRef::Number(2), "of the second").unwrap();
     store.add_profile(0, "puma", b"stacks", Some(2)).unwrap();
     store.add_profile(0, "puma", b"stacks", Some(3)).unwrap();
+    store.put_hosts(2, b"old").unwrap();
+    store.put_hosts(2, b"facts").unwrap();
+    assert_eq!(store.hosts(2).unwrap().as_deref(), Some(&b"facts"[..]));
+    assert_eq!(store.hosts(1).unwrap(), None);
     let claim = store.claim().unwrap();
     let removed = store.remove(&[1, 2, 7], &claim).unwrap();
     assert_eq!((removed.runs, removed.profiles), (2, 1));
@@ -124,6 +128,7 @@ fn named_runs_go_with_what_belongs_to_them() {
     assert_eq!(left, [3]);
     assert_eq!(store.load(RunRef::Last).unwrap().entry.number, 3);
     assert!(store.notes(2).unwrap().is_empty());
+    assert_eq!(store.hosts(2).unwrap(), None);
     drop((store, claim));
     let fourth = open(&project).begin_run(&meta("puma")).unwrap();
     assert_eq!(fourth.number(), 4, "numbers are not given again");
@@ -327,7 +332,7 @@ fn a_database_of_the_first_version_is_upgraded_and_stays_readable() {
     // What the first version had: its tables are the same, and it knew no others.
     let path = Store::path_in(project.path());
     let database = rusqlite::Connection::open(&path).unwrap();
-    let back = "DROP TABLE bench; DROP TABLE part; DROP TABLE trial; DROP TABLE undo; DROP TABLE profile; DROP TABLE note; DROP TABLE journal; PRAGMA user_version = 1";
+    let back = "DROP TABLE hosts; DROP TABLE bench; DROP TABLE part; DROP TABLE trial; DROP TABLE undo; DROP TABLE profile; DROP TABLE note; DROP TABLE journal; PRAGMA user_version = 1";
     database.execute_batch(back).unwrap();
     drop(database);
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{JsonArgs, parse_duration};
+use super::{PageArgs, parse_duration};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -13,6 +13,7 @@ Examples:
   hakaru collect --for 60s               while a contest's benchmark runs; Ctrl-C ends it earlier
   hakaru collect -- ./bench --target app1   for as long as a command runs
   hakaru collect --for 60s --json > before.json
+  hakaru collect --for 60s --html page.html
 
 The hosts stand in hakaru.toml, each as [[host]] with name, ssh, roles and logs; `hakaru help hosts` says more.
 Exit codes: 0 all good, 1 a host or a log could not be read to the end, 2 wrong usage, 130 Ctrl-C.")]
@@ -44,5 +45,5 @@ pub(crate) struct CollectArgs {
     pub(crate) limit: usize,
 
     #[command(flatten)]
-    pub(crate) form: JsonArgs,
+    pub(crate) page: PageArgs,
 }

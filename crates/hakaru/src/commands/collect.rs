@@ -4,21 +4,21 @@ pub(super) mod during;
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
-use collect::follow::{Followed, Moment, follow};
-use collect::message;
-use logs::access::{Format, Grouping};
+use collect::follow::{Followed, Moment, follow_all};
+use collect::message::Begin;
+use logs::access::Format;
 use logs_report::collected::{Collected, View, json, page};
-use remote::Session;
 use words::text;
+
+use console::language;
 
 use crate::cli::CollectArgs;
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::hosts::{self, LOOK, PATIENCE};
+use crate::hosts::{self, LOOK};
 use crate::output;
 use crate::settings::config::{self, host::Host};
 
@@ -27,6 +27,10 @@ use crate::settings::config::{self, host::Host};
 /// # Errors
 /// [`Exit::Usage`] without hosts; [`Exit::Failed`] when none can be reached.
 pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
+    output::html::check_html(args.page.html.as_deref(), args.page.json)?;
+    if let Some(path) = &args.page.html {
+        output::html::check_writable(path)?;
+    }
     let loaded = config::load(args.config.as_deref(), &context::current_folder()?)?;
     let hosts = loaded.config.hosts;
     if hosts.is_empty() {
@@ -39,19 +43,16 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
     let stop = context::stop_flag()?;
     let sessions = hosts::open(&hosts, &loaded.folder, &["collector"])?;
     let begun = Instant::now();
-    let (waited, followed) =
-        follow_all(&hosts, &formats, &grouping, sessions, |count, happened| {
-            wait(args, count, happened, &stop)
-        });
+    let (waited, followed) = follow_all(
+        &wanted(&hosts),
+        &formats,
+        &grouping,
+        &sessions,
+        |count, happened| wait(args, count, happened, &stop),
+    );
     waited?;
-    let all: Vec<Collected> = (hosts.into_iter().zip(followed))
-        .map(|(host, followed)| Collected {
-            name: host.name,
-            roles: host.roles,
-            followed,
-        })
-        .collect();
-    let is_whole = all.iter().all(is_whole);
+    let all = collected(hosts, followed);
+    let is_whole = all.iter().all(|one| one.missing().is_empty());
     for one in &all {
         say_what_is_missing(one);
     }
@@ -59,9 +60,21 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Failed, "no host could be followed"));
     }
     let view = View::of(all, begun.elapsed(), None);
-    match args.form.json {
+    let is_html_out = args
+        .page
+        .html
+        .as_deref()
+        .is_some_and(output::html::is_stdout);
+    match args.page.json {
         true => output::data(&format!("{:#}\n", json::of(&view))),
+        false if is_html_out => {}
         false => output::page(&page::of(&view, args.limit)),
+    }
+    if let Some(path) = &args.page.html {
+        let language = language::chosen();
+        let document = json::in_language(&view, language).to_string();
+        let text = page::of(&view, args.limit);
+        output::html::write_html(path, &report::html::page(&document, &text, language))?;
     }
     Ok(match is_whole {
         _ if context::raised(&stop) => Exit::Interrupted,
@@ -83,44 +96,6 @@ pub(crate) fn collector() -> Result<Exit, Failure> {
 fn format(host: &Host) -> Result<Option<Format>, Failure> {
     let key = format!("host {}: log_format", host.name);
     super::logs::format(host.log_format.as_deref(), &key)
-}
-
-/// Follows each host on a separate thread, from a common start until `wait` returns; `wait` has the
-/// number of hosts, and the moments of all.
-fn follow_all<T>(
-    hosts: &[Host],
-    formats: &[Option<Format>],
-    grouping: &Grouping,
-    sessions: Vec<Result<Session, String>>,
-    wait: impl FnOnce(usize, &Receiver<Moment>) -> T,
-) -> (T, Vec<Result<Followed, String>>) {
-    thread::scope(|scope| {
-        let (moments, happened) = mpsc::channel();
-        let mut threads = Vec::new();
-        for ((host, format), session) in hosts.iter().zip(formats).zip(&sessions) {
-            let moments = moments.clone();
-            threads.push(session.as_ref().map_err(Clone::clone).map(|session| {
-                scope.spawn(move || {
-                    let followed = follow(session, &host.logs, format.as_ref(), grouping, &moments);
-                    // Nobody listens any more once all is over.
-                    let _ = moments.send(Moment::Ended);
-                    followed
-                })
-            }));
-        }
-        drop(moments);
-        let count = threads.iter().filter(|thread| thread.is_ok()).count();
-        let waited = wait(count, &happened);
-        for session in sessions.iter().flatten() {
-            // A host that is lost is named by its own thread.
-            let _ = session.send(message::END, &[], PATIENCE);
-        }
-        let followed = threads.into_iter().map(|thread| match thread?.join() {
-            Ok(followed) => followed.map_err(|error| error.to_string()),
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        (waited, followed.collect())
-    })
 }
 
 /// Waits until all hosts have begun, then for the time to be over, the command to end, Ctrl-C, or
@@ -185,26 +160,23 @@ fn start(command: &[String]) -> Result<Option<Child>, Failure> {
         .map_err(|error| Failure::usage(format!("{program} cannot be started: {error}")))
 }
 
-fn is_whole(one: &Collected) -> bool {
-    let Ok(followed) = &one.followed else {
-        return false;
-    };
-    followed.lost.is_none() && followed.logs.iter().all(|log| log.error.is_none())
+fn wanted(hosts: &[Host]) -> Vec<Begin> {
+    hosts.iter().map(Host::wanted).collect()
+}
+
+/// Joins hosts and what was collected of them.
+fn collected(hosts: Vec<Host>, followed: Vec<Result<Followed, String>>) -> Vec<Collected> {
+    let all = hosts.into_iter().zip(followed);
+    let all = all.map(|(host, followed)| Collected {
+        name: host.name,
+        roles: host.roles,
+        followed,
+    });
+    all.collect()
 }
 
 fn say_what_is_missing(one: &Collected) {
-    let name = &one.name;
-    match &one.followed {
-        Err(error) => output::notice(format!("hakaru: {error}")),
-        Ok(followed) => {
-            if let Some(error) = &followed.lost {
-                output::notice(format!("hakaru: {error}"));
-            }
-            for log in &followed.logs {
-                if let Some(error) = &log.error {
-                    output::notice(format!("hakaru: host {name}: {}: {error}", log.path));
-                }
-            }
-        }
+    for error in one.missing() {
+        output::notice(format!("hakaru: {error}"));
     }
 }

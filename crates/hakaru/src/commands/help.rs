@@ -18,7 +18,7 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [Topic; 23] = topics![
+const TOPICS: [Topic; 25] = topics![
     "agent",
     "bench",
     "compare",
@@ -31,6 +31,8 @@ const TOPICS: [Topic; 23] = topics![
     "flows",
     "hosts",
     "hurl",
+    "isucon",
+    "isucon.ja",
     "json",
     "kubernetes",
     "load",

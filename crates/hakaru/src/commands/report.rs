@@ -6,6 +6,7 @@ use recording::Recording;
 use store::RunRef;
 
 use crate::cli::ReportArgs;
+use crate::commands::collect::during::Seen;
 use crate::exit::{Exit, Failure};
 use crate::output::html::{check_html, is_stdout, write_html};
 use crate::output::{self, look};
@@ -18,9 +19,11 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         .run
         .parse()
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let stored = crate::runs::open()?
+    let store = crate::runs::open()?;
+    let stored = store
         .load(wanted)
         .map_err(|error| Failure::new(Exit::Failed, error))?;
+    let hosts = Seen::of_run(&store, stored.entry.number).part(&stored.recording);
     let form = match (&args.html, args.form.json) {
         (Some(_), false) => None,
         (_, true) => Some(Form::Json),
@@ -29,7 +32,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let outputs = Outputs {
         print: form,
         html: args.html.as_deref(),
-        hosts: None,
+        hosts: hosts.as_ref(),
     };
     show(&stored.recording, Some(stored.entry.number), outputs)?;
     Ok(Exit::Ok)
@@ -71,6 +74,8 @@ pub(crate) struct HostsPart {
     pub(crate) page: String,
     /// For the JSON.
     pub(crate) json: serde_json::Value,
+    /// For the HTML page: the JSON with sentences in the chosen language.
+    pub(crate) html: serde_json::Value,
 }
 
 /// Explains a run and writes the result to the requested places. The page is printed even when the
@@ -124,9 +129,17 @@ pub(crate) fn show(
     match outputs.html {
         Some(path) => {
             let profile = profile.map(|profile| report::profile::of_run(recording, &profile));
+            let beside = report::html::Beside {
+                profile,
+                hosts: outputs.hosts.map(|hosts| hosts.html.clone()),
+                hosts_text: outputs
+                    .hosts
+                    .map(|hosts| hosts.page.clone())
+                    .unwrap_or_default(),
+            };
             Ok(write_html(
                 path,
-                &report::html::run(&view, profile, language::chosen()),
+                &report::html::run(&view, beside, language::chosen()),
             )?)
         }
         None => Ok(()),

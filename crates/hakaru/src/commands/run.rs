@@ -34,6 +34,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let context = observer::of_run()?;
     let ((recording, number), hosts) =
         observed.during(&context, |context| record(&settings, context))?;
+    hosts.keep(&settings.project, number);
     let hosts = hosts.part(&recording);
     let exit = runs::exit_of(&recording, number);
     let form = match args.page.json {

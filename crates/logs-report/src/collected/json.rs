@@ -1,23 +1,30 @@
 //! The collected facts as JSON; docs/json.md names each key.
 
-use collect::follow::Log;
+use collect::follow::{Database, Followed, Log};
 use collect::layers::{Balance, Place};
+use collect::message::UnitEnd;
 use collect::notes::Note;
 use collect::sockets::Link;
 use collect::usage::{Processes, Usage};
 use logs::Digest;
 use remote::clock::Offset;
 use serde_json::{Value, json};
+use words::{Language, Text};
 
-use super::{Collected, View};
+use super::{Collected, View, sentences, stamps};
 use crate::json as log_json;
 
 /// Format and version of the document.
 const FORMAT: &str = "hakaru-collect";
 const VERSION: u32 = 1;
 
-/// Returns the document.
+/// Returns the document; its sentences are English.
 pub fn of(view: &View) -> Value {
+    in_language(view, Language::English)
+}
+
+/// Returns the document with sentences in a language, for a page.
+pub fn in_language(view: &View, language: Language) -> Value {
     let routes: Vec<Value> = match &view.access {
         Some(Digest::Access(access)) => access.rows().iter().map(log_json::route).collect(),
         _ => Vec::new(),
@@ -31,14 +38,33 @@ pub fn of(view: &View) -> Value {
         .collect();
     json!({
         "format": FORMAT, "version": VERSION, "seconds": view.seconds(),
-        "notes": view.notes.iter().map(note).collect::<Vec<_>>(),
-        "hosts": view.hosts.iter().map(host).collect::<Vec<_>>(),
-        "balance": view.balance.as_ref().map(balance),
+        "notes": view.notes.iter().map(|one| with_text(note(one), sentences::note(one), language)).collect::<Vec<_>>(),
+        "hosts": hosts(view),
+        "balance": view.balance.as_ref().map(|one| balance(one, language)),
         "routes": routes, "statements": statements, "unread": unread,
     })
 }
 
-fn host(one: &Collected) -> Value {
+/// Adds the sentence for people to an object.
+fn with_text(mut object: Value, text: Text, language: Language) -> Value {
+    object["text"] = text.written_in(language).into();
+    object
+}
+
+fn hosts(view: &View) -> Vec<Value> {
+    let hosts = view.hosts.iter().zip(&view.seconds);
+    let hosts = hosts.map(|(one, seconds)| {
+        let mut value = host(one, view.origin_ns());
+        if one.followed.is_ok() {
+            value["requests_by_second"] =
+                seconds.as_ref().map(|all| all.requests.as_slice()).into();
+        }
+        value
+    });
+    hosts.collect()
+}
+
+fn host(one: &Collected, origin_ns: Option<i64>) -> Value {
     let (name, roles) = (&one.name, &one.roles);
     match &one.followed {
         Err(error) => json!({ "name": name, "roles": roles, "error": error }),
@@ -47,8 +73,35 @@ fn host(one: &Collected) -> Value {
             "core_limit": followed.core_limit,
             "usage": followed.usage.as_ref().map(usage), "clock": followed.clock.map(clock),
             "logs": followed.logs.iter().map(log).collect::<Vec<_>>(),
+            "database": followed.database.as_ref().map(database),
+            "units": followed.units.iter().map(|one| unit(one, followed, origin_ns)).collect::<Vec<_>>(),
         }),
     }
+}
+
+fn database(database: &Database) -> Value {
+    let statements = database.statements.iter().map(|one| {
+        json!({
+            "digest": one.digest, "calls": one.count, "time_s": one.time_ns as f64 / 1e9,
+            "rows_examined": one.rows_examined, "rows_sent": one.rows_sent, "pages": one.pages,
+        })
+    });
+    json!({
+        "error": database.end.error, "notes": database.end.notes,
+        "statements": statements.collect::<Vec<_>>(),
+    })
+}
+
+fn unit(unit: &UnitEnd, followed: &Followed, origin_ns: Option<i64>) -> Value {
+    let messages = unit.messages.iter().map(|one| {
+        json!({
+            "at_s": stamps::at_s(one, followed, origin_ns), "count": one.count, "message": one.message,
+        })
+    });
+    json!({
+        "unit": unit.unit, "error": unit.error, "entries": unit.entries, "warnings": unit.warnings,
+        "errors": unit.errors, "messages": messages.collect::<Vec<_>>(),
+    })
 }
 
 fn usage(usage: &Usage) -> Value {
@@ -126,6 +179,11 @@ fn note(note: &Note) -> Value {
             files,
             requests,
         } => json!({ "kind": "files", "host": host, "files": files, "requests": requests }),
+        Note::Buffered {
+            host,
+            early,
+            requests,
+        } => json!({ "kind": "buffered", "host": host, "early": early, "requests": requests }),
         Note::DatabaseIdle { host, share } => {
             json!({ "kind": "database_idle", "host": host, "cpu_share": share })
         }
@@ -140,7 +198,7 @@ fn note(note: &Note) -> Value {
     }
 }
 
-fn balance(balance: &Balance) -> Value {
+fn balance(balance: &Balance, language: Language) -> Value {
     let layers = balance.layers.iter().map(|layer| {
         let (kind, host, other) = match &layer.place {
             Place::Outside(host) => ("outside", host, None),
@@ -149,7 +207,8 @@ fn balance(balance: &Balance) -> Value {
             Place::Between(host, other) => ("between", host, Some(other)),
             Place::Database(host) => ("database", host, None),
         };
-        json!({ "kind": kind, "host": host, "other": other, "mean_s": layer.mean_s })
+        let value = json!({ "kind": kind, "host": host, "other": other, "mean_s": layer.mean_s });
+        with_text(value, sentences::place(&layer.place), language)
     });
     json!({
         "requests": balance.requests, "mean_s": balance.mean_s, "layers": layers.collect::<Vec<_>>(),

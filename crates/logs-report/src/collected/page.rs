@@ -1,6 +1,6 @@
 //! The page of `hakaru collect` on the terminal.
 
-use collect::follow::{Followed, Log};
+use collect::follow::{Database, Followed, Log};
 use collect::layers::Balance;
 use collect::usage::Usage;
 use console::columns::Columns;
@@ -16,6 +16,8 @@ use crate::page as log_page;
 const LINES_MAX: usize = 4;
 /// Names of processes shown per host.
 const PROCESSES: usize = 6;
+/// Messages shown of a unit.
+const MESSAGES: usize = 5;
 /// Smallest offset of a host's clock shown on the page, nanoseconds.
 const CLOCK_SHOWN_NS: u64 = 1_000_000;
 
@@ -50,7 +52,7 @@ pub fn of(view: &View, limit: usize) -> String {
         text!("written"),
     ]);
     for one in &view.hosts {
-        page.add_host(one);
+        page.add_host(one, view.origin_ns());
     }
     for digest in view.access.iter().chain(&view.slow) {
         let names: Vec<String> = view
@@ -61,6 +63,15 @@ pub fn of(view: &View, limit: usize) -> String {
         page.columns.add_gap();
         page.columns
             .add_text(&log_page::of(digest, &names.join(" "), limit));
+    }
+    for one in &view.hosts {
+        if let Ok(Followed {
+            database: Some(database),
+            ..
+        }) = &one.followed
+        {
+            page.add_database(&one.name, database, limit);
+        }
     }
     page.columns.into_text()
 }
@@ -83,7 +94,7 @@ struct Page {
 }
 
 impl Page {
-    fn add_host(&mut self, one: &Collected) {
+    fn add_host(&mut self, one: &Collected, origin_ns: Option<i64>) {
         let roles = one.roles.join(", ");
         let name = match roles.is_empty() {
             true => one.name.clone(),
@@ -98,6 +109,70 @@ impl Page {
             self.add_usage(usage, followed);
         }
         self.add_rest(followed);
+        self.add_units(followed, origin_ns);
+    }
+
+    /// Adds the journals of units; times are seconds from the beginning, by our clock.
+    fn add_units(&mut self, followed: &Followed, origin_ns: Option<i64>) {
+        for unit in &followed.units {
+            match &unit.error {
+                Some(error) => self.add_paragraph(6, &format!("{}: {error}", unit.unit)),
+                None => self.add(6, &sentences::unit(unit)),
+            }
+            for entry in unit.messages.iter().take(MESSAGES) {
+                let at = super::stamps::at_s(entry, followed, origin_ns);
+                let at = at.map_or_else(String::new, |at| format!("{at:+.1} s "));
+                let times = match entry.count {
+                    1 => String::new(),
+                    count => format!(" ×{}", numbers::count(count)),
+                };
+                let message = figures::line::one_line(&entry.message);
+                self.add_paragraph(8, &format!("{at}{message}{times}"));
+            }
+        }
+    }
+
+    /// Adds what a database server counted of statements.
+    fn add_database(&mut self, name: &str, database: &Database, limit: usize) {
+        self.columns.add_gap();
+        let head = text!(
+            "statements by the counters of the database on {host}",
+            host = name
+        );
+        self.add(0, &head);
+        let notes = database.end.error.iter().chain(&database.end.notes);
+        for note in notes {
+            self.add_paragraph(2, note);
+        }
+        if database.statements.is_empty() {
+            return;
+        }
+        self.columns.add_titles(&[
+            text!("calls"),
+            text!("time"),
+            text!("mean"),
+            text!("rows read"),
+            text!("rows"),
+        ]);
+        let all_ns: u64 = database.statements.iter().map(|one| one.time_ns).sum();
+        let shown = match limit {
+            0 => database.statements.len(),
+            limit => limit,
+        };
+        for one in database.statements.iter().take(shown) {
+            self.add_paragraph(2, &one.digest);
+            let examined = match one.rows_examined {
+                0 => numbers::UNKNOWN.to_owned(),
+                rows => numbers::count(rows),
+            };
+            self.columns.add_figures(&[
+                numbers::count(one.count),
+                numbers::share(one.time_ns as f64 / all_ns.max(1) as f64),
+                numbers::duration_ns(one.time_ns as f64 / one.count.max(1) as f64),
+                examined,
+                numbers::count(one.rows_sent),
+            ]);
+        }
     }
 
     /// Adds the parts of the mean request, each with a share.

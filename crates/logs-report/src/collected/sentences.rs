@@ -1,6 +1,7 @@
 //! Sentences of the page of `hakaru collect`.
 
 use collect::layers::{Balance, Place};
+use collect::message::UnitEnd;
 use collect::notes::Note;
 use figures::{counted, numbers};
 use remote::clock::Offset;
@@ -59,6 +60,17 @@ pub(super) fn clock(offset: Offset) -> Text {
     )
 }
 
+/// Returns what a unit wrote.
+pub(super) fn unit(unit: &UnitEnd) -> Text {
+    text!(
+        "journal of {unit}: entries {entries}, warnings {warnings}, errors {errors}",
+        unit = unit.unit.as_str(),
+        entries = numbers::count(unit.entries),
+        warnings = numbers::count(unit.warnings),
+        errors = numbers::count(unit.errors)
+    )
+}
+
 /// Returns a note for people, with advice.
 pub(super) fn note(note: &Note) -> Text {
     match note {
@@ -101,13 +113,42 @@ pub(super) fn note(note: &Note) -> Text {
         ),
         Note::Slower { .. }
         | Note::Far { .. }
-        | Note::Files { .. }
         | Note::DatabaseIdle { .. }
         | Note::Descriptors { .. } => across(note),
+        Note::Files { .. } | Note::Buffered { .. } => of_log(note),
     }
 }
 
-/// Returns a note of connections, logs or several hosts; nothing for other notes.
+/// Returns a note of an access log; nothing for other notes.
+fn of_log(note: &Note) -> Text {
+    match note {
+        Note::Files {
+            host,
+            files,
+            requests,
+        } => text!(
+            "{host} passes static files to the app: {files} of {requests}; let the web server send them (nginx: root or alias with \
+             try_files)",
+            host = host.as_str(),
+            files = numbers::count(*files),
+            requests = counted!(*requests, "request")
+        ),
+        Note::Buffered {
+            host,
+            early,
+            requests,
+        } => text!(
+            "the access log of {host} is buffered: {early} of {requests} in it ended before the window; remove buffer= or add flush=1s \
+             while you measure",
+            host = host.as_str(),
+            early = numbers::count(*early),
+            requests = counted!(*requests, "request")
+        ),
+        _ => Text::named(""),
+    }
+}
+
+/// Returns a note of connections or several hosts; nothing for other notes.
 fn across(note: &Note) -> Text {
     match note {
         Note::Slower {
@@ -134,17 +175,6 @@ fn across(note: &Note) -> Text {
             other = other.as_str(),
             time = numbers::duration_ms(round_trip_s * 1e3)
         ),
-        Note::Files {
-            host,
-            files,
-            requests,
-        } => text!(
-            "{host} passes static files to the app: {files} of {requests}; let the web server send them (nginx: root or alias with \
-             try_files)",
-            host = host.as_str(),
-            files = numbers::count(*files),
-            requests = counted!(*requests, "request")
-        ),
         Note::DatabaseIdle { host, share } => text!(
             "all app hosts are full while {host} uses {share} of its CPU: run a part of the app there too",
             host = host.as_str(),
@@ -163,9 +193,6 @@ fn across(note: &Note) -> Text {
             open = numbers::count(*open),
             limit = numbers::count(*limit)
         ),
-        Note::Saturated { .. }
-        | Note::Uneven { .. }
-        | Note::NotKept { .. }
-        | Note::ClockOff { .. } => Text::named(""),
+        _ => Text::named(""),
     }
 }

@@ -1,5 +1,7 @@
 //! Servers behind a proxy, by the proxy's log.
 
+use serde::{Deserialize, Serialize};
+
 use super::entry::Entry;
 use crate::Times;
 
@@ -12,7 +14,7 @@ const FILES: [&[u8]; 12] = [
 ];
 
 /// Requests answered by one server behind the proxy.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Behind {
     /// Address as in the log; empty where the log has none.
     pub address: String,

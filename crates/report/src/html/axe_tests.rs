@@ -10,6 +10,7 @@ use stats::comparison::Verdict;
 use chromium::{Browser, Look};
 use words::Language;
 
+use super::Beside;
 use super::profile_tests::{collapsed, page_of, profiled};
 use super::tests::{journal, settle, stretched, sweep, written};
 use crate::comparison;
@@ -90,14 +91,14 @@ fn pages_of_runs_are_accessible() {
     let (sample, profile) = profiled();
     let page = super::run(
         &sample.view(),
-        Some(of_run(&sample.recording, &profile)),
+        Beside::of_profile(of_run(&sample.recording, &profile)),
         Language::English,
     );
     check(&[
         ("run", page),
         (
             "long words",
-            super::run(&stretched().view(), None, Language::English),
+            super::run(&stretched().view(), Beside::default(), Language::English),
         ),
     ]);
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use chromium::{Browser, Look};
 use words::Language;
 
+use super::Beside;
 use super::axe_tests::{LOAD, compared, tried};
 use super::profile_tests::{collapsed, page_of, profiled};
 use super::tests::{journal, settle, sweep, written};
@@ -53,7 +54,12 @@ fn place(browser: &mut Browser) -> [f64; 3] {
 fn charts_give_values_by_keyboard_and_pointer() {
     let mut browser = Browser::start();
     browser.open(
-        &written(&super::run(&Sample::chat().view(), None, Language::English)).path,
+        &written(&super::run(
+            &Sample::chat().view(),
+            Beside::default(),
+            Language::English,
+        ))
+        .path,
         DESKTOP,
     );
     assert_eq!(
@@ -78,7 +84,12 @@ fn charts_give_values_by_keyboard_and_pointer() {
 fn charts_share_their_zoom() {
     let mut browser = Browser::start();
     browser.open(
-        &written(&super::run(&Sample::chat().view(), None, Language::English)).path,
+        &written(&super::run(
+            &Sample::chat().view(),
+            Beside::default(),
+            Language::English,
+        ))
+        .path,
         DESKTOP,
     );
     let resets = "[...document.querySelectorAll('#seconds figcaption button')].length";
@@ -102,7 +113,11 @@ fn charts_share_their_zoom() {
 #[test]
 fn paper_loses_nothing() {
     let mut browser = Browser::start();
-    let page = written(&super::run(&Sample::chat().view(), None, Language::English));
+    let page = written(&super::run(
+        &Sample::chat().view(),
+        Beside::default(),
+        Language::English,
+    ));
     let paper = Look {
         width: 718,
         scheme: "dark",
@@ -152,7 +167,10 @@ fn paper_has_the_texts_of_the_screen() {
     let told = of_run(&sample.recording, &profile);
     let language = Language::English;
     let pages = [
-        ("run", super::run(&sample.view(), Some(told), language)),
+        (
+            "run",
+            super::run(&sample.view(), Beside::of_profile(told), language),
+        ),
         ("try", compared(&tried(), language)),
         ("load", super::page(LOAD, "", language)),
         ("sweep", sweep().html(language)),

@@ -4,6 +4,7 @@ use chromium::{Browser, Look};
 use serde_json::{Value, json};
 use words::Language;
 
+use super::Beside;
 use super::axe_tests::{LOAD, compared, tried};
 use super::profile_tests::{collapsed, page_in, profiled};
 use super::tests::{journal, settle, sweep, written};
@@ -68,7 +69,10 @@ fn japanese_pages_hold_no_english_sentence() {
     load["doubts"] = json!([]);
     let load = load.to_string();
     let pages = [
-        ("run", super::run(&sample.view(), Some(told), language)),
+        (
+            "run",
+            super::run(&sample.view(), Beside::of_profile(told), language),
+        ),
         ("try", compared(&comparison, language)),
         ("load", super::page(&load, "", language)),
         ("sweep", sweep().html(language)),

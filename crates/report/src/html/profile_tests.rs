@@ -7,6 +7,7 @@ use stacks::Profile;
 use chromium::{Browser, Look};
 use words::Language;
 
+use super::Beside;
 use super::tests::{HOSTILE, SECTIONS, check_looks, settle, written};
 use crate::profile::{CountedView, ProfileView, difference_to_html, of_run, to_html};
 use crate::samples::Sample;
@@ -83,7 +84,7 @@ fn a_runs_page_shows_its_routes_and_slowest_requests() {
     let told = of_run(&sample.recording, &profile);
     assert_eq!(told["flame"]["graphs"][1]["name"], "GET /message");
     assert_eq!(told["exemplars"].as_array().map(Vec::len), Some(3));
-    let page = super::run(&sample.view(), Some(told), Language::English);
+    let page = super::run(&sample.view(), Beside::of_profile(told), Language::English);
     let sections = SECTIONS.join(",").replace("sql", "stacks,sql");
     check_looks(&mut browser, &page, &sections);
     browser.open(&written(&page).path, DESKTOP);

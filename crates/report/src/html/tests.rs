@@ -27,7 +27,7 @@ fn nothing_recorded_ends_its_element() {
     let mut sample = Sample::chat();
     sample.findings[0].title = HOSTILE.into();
     sample.breakdown.sql[0].digest = HOSTILE.to_owned();
-    let page = run(&sample.view(), None, Language::English);
+    let page = run(&sample.view(), Beside::default(), Language::English);
     let value: Value = serde_json::from_str(embedded(&page)).unwrap();
     assert_eq!(value["findings"][0]["title"], HOSTILE);
     assert_eq!(value["sql"][0]["digest"], HOSTILE);
@@ -39,7 +39,7 @@ fn nothing_recorded_ends_its_element() {
 
 #[test]
 fn the_text_stands_in_where_scripts_do_not_run() {
-    let page = run(&Sample::chat().view(), None, Language::English);
+    let page = run(&Sample::chat().view(), Beside::default(), Language::English);
     let text = page.split_once("<noscript>").unwrap().1;
     let text = text.split_once("</noscript>").unwrap().0;
     assert!(
@@ -136,7 +136,7 @@ fn the_page_fits_every_screen_and_complains_of_nothing() {
     for sample in [Sample::chat(), stretched(), Sample::default()] {
         check_looks(
             &mut browser,
-            &run(&sample.view(), None, Language::English),
+            &run(&sample.view(), Beside::default(), Language::English),
             &SECTIONS.join(","),
         );
     }
@@ -227,7 +227,7 @@ fn a_long_journal_is_paged_and_searched() {
 fn findings_after_the_third_are_folded_until_a_link_leads_there() {
     let mut sample = Sample::chat();
     sample.findings = vec![sample.findings[0].clone(); 5];
-    let page = written(&run(&sample.view(), None, Language::English));
+    let page = written(&run(&sample.view(), Beside::default(), Language::English));
     let mut browser = Browser::start();
     let look = Look {
         width: 390,
@@ -247,7 +247,7 @@ fn findings_lead_to_their_rows() {
     let mut sample = Sample::chat();
     let digest = &sample.breakdown.sql[0].digest;
     sample.findings[0].evidence = vec![format!("25 × 0.40 ms at app.rb:120: {digest}").into()];
-    let page = written(&run(&sample.view(), None, Language::English));
+    let page = written(&run(&sample.view(), Beside::default(), Language::English));
     let mut browser = Browser::start();
     for width in [390, 1280] {
         let look = Look {
@@ -292,7 +292,12 @@ fn the_page_can_be_used() {
         media: "screen",
     };
     browser.open(
-        &written(&run(&Sample::chat().view(), None, Language::English)).path,
+        &written(&run(
+            &Sample::chat().view(),
+            Beside::default(),
+            Language::English,
+        ))
+        .path,
         look,
     );
     let mut check = |question: &str, expected: Value| {
@@ -331,13 +336,13 @@ fn the_page_can_be_used() {
 #[test]
 fn a_japanese_page_says_so_and_brings_its_words() {
     let sample = Sample::chat();
-    let page = run(&sample.view(), None, Language::Japanese);
+    let page = run(&sample.view(), Beside::default(), Language::Japanese);
     assert!(page.contains("<html lang=\"ja\""));
     let document = &page[page.find("id=\"data\"").expect("the data")..];
     for words in ["\"What to fix\":\"直すもの\"", "サーバーの空きスレッド待ち"] {
         assert!(document.contains(words), "{words}");
     }
-    let english = run(&sample.view(), None, Language::English);
+    let english = run(&sample.view(), Beside::default(), Language::English);
     assert!(english.contains("<html lang=\"en\""));
     assert!(english.contains("\"words\":{}"));
 }

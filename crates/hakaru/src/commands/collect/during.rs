@@ -1,22 +1,27 @@
 //! What the hosts of `hakaru.toml` saw of the measured part of a run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ::collect::follow::follow_all;
 use ::collect::layers::Client;
 use experiment::{Context, watched};
 use logs::access::{Format, Grouping};
-use recording::{Exchange, Outcome, Recording};
+use recording::Recording;
 
-use logs_report::collected::{Collected, View, json, page};
+use console::language;
+use logs_report::collected::{Collected, View, json, page, stored};
+use store::Store;
+use words::text;
 
-use super::{follow_all, format, say_what_is_missing};
+use super::{collected, format, say_what_is_missing, wanted};
 use crate::commands::report::HostsPart;
 use crate::exit::Failure;
 use crate::hosts;
+use crate::output;
 use crate::settings::config::Loaded;
 use crate::settings::config::host::Host;
 
@@ -86,7 +91,8 @@ impl Observed {
                     }
                 };
                 let grouping = Grouping::Routes;
-                let ((), followed) = follow_all(observed, formats, &grouping, sessions, wait);
+                let ((), followed) =
+                    follow_all(&wanted(observed), formats, &grouping, &sessions, wait);
                 (begun.elapsed(), followed)
             });
             let done = work(&watched);
@@ -98,13 +104,7 @@ impl Observed {
                 observed.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             )
         });
-        let all: Vec<Collected> = (self.hosts.into_iter().zip(followed))
-            .map(|(host, followed)| Collected {
-                name: host.name,
-                roles: host.roles,
-                followed,
-            })
-            .collect();
+        let all = collected(self.hosts, followed);
         let done = done?;
         all.iter().for_each(say_what_is_missing);
         Ok((done, Seen { all, elapsed }))
@@ -112,32 +112,47 @@ impl Observed {
 }
 
 impl Seen {
+    /// Stores what was observed with the run. A failure leaves the run stored all the same.
+    pub(in crate::commands) fn keep(&self, store: &Path, number: Option<i64>) {
+        let Some(number) = number.filter(|_| !self.all.is_empty()) else {
+            return;
+        };
+        let bytes = stored::bytes(&self.all, self.elapsed);
+        let kept = Store::open(store).and_then(|store| store.put_hosts(number, &bytes));
+        if let Err(error) = kept {
+            output::notice(text!(
+                "hakaru: {why}; the run is stored without its hosts",
+                why = error.to_string()
+            ));
+        }
+    }
+
+    /// Returns what was stored with a run; nothing where the run had no hosts. What cannot be read
+    /// is named.
+    pub(in crate::commands) fn of_run(store: &Store, number: i64) -> Seen {
+        let bytes = store.hosts(number).map_err(|error| error.to_string());
+        let read = bytes.and_then(|bytes| bytes.as_deref().map(stored::read).transpose());
+        match read {
+            Ok(Some((all, elapsed))) => Seen { all, elapsed },
+            Ok(None) => Seen::default(),
+            Err(error) => {
+                output::notice(format!("hakaru: {error}"));
+                Seen::default()
+            }
+        }
+    }
+
     /// Returns what stands behind a run's page.
     pub(in crate::commands) fn part(self, recording: &Recording) -> Option<HostsPart> {
         if self.all.is_empty() {
             return None;
         }
-        let view = View::of(self.all, self.elapsed, client(recording));
+        let client = breakdown::service_mean_s(recording).map(|mean_s| Client { mean_s });
+        let view = View::of(self.all, self.elapsed, client);
         Some(HostsPart {
             page: page::of(&view, ROWS),
             json: json::of(&view),
+            html: json::in_language(&view, language::chosen()),
         })
     }
-}
-
-/// Returns the mean time of the answered requests of the window.
-fn client(recording: &Recording) -> Option<Client> {
-    let answered = |one: &&Exchange| {
-        recording.window.contains(one.due)
-            && matches!(
-                one.outcome,
-                Outcome::Ok | Outcome::CheckFailed | Outcome::ServerError
-            )
-    };
-    let service = |one: &Exchange| one.answered.since(one.sent).as_secs_f64();
-    let times: Vec<f64> = (recording.exchanges.iter().filter(answered))
-        .map(service)
-        .collect();
-    let mean_s = times.iter().sum::<f64>() / times.len() as f64;
-    (!times.is_empty()).then_some(Client { mean_s })
 }

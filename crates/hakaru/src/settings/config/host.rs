@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::exit::{Exit, Failure};
 
 /// A host, as typed.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Host {
     pub(crate) name: String,
@@ -18,6 +18,9 @@ pub(crate) struct Host {
     #[serde(default, deserialize_with = "super::one_or_many")]
     pub(crate) logs: Vec<String>,
     pub(crate) log_format: Option<String>,
+    #[serde(default, deserialize_with = "super::one_or_many")]
+    pub(crate) units: Vec<String>,
+    pub(crate) database: Option<collect::message::Address>,
     #[serde(default)]
     pub(crate) sudo: bool,
     pub(crate) ssh_config: Option<PathBuf>,
@@ -29,13 +32,7 @@ impl Host {
     pub(crate) fn new(name: &str) -> Host {
         Host {
             name: name.to_owned(),
-            ssh: None,
-            roles: Vec::new(),
-            logs: Vec::new(),
-            log_format: None,
-            sudo: false,
-            ssh_config: None,
-            program: None,
+            ..Host::default()
         }
     }
 
@@ -46,6 +43,15 @@ impl Host {
             config: self.ssh_config.as_ref().map(|path| folder.join(path)),
             sudo: self.sudo,
             ..remote::Host::new(&self.name, ssh)
+        }
+    }
+
+    /// Returns what to collect of the host.
+    pub(crate) fn wanted(&self) -> collect::message::Begin {
+        collect::message::Begin {
+            logs: self.logs.clone(),
+            units: self.units.clone(),
+            database: self.database.clone(),
         }
     }
 
