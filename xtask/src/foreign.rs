@@ -6,121 +6,37 @@
 //! neither of two runs without it is a difference; one that fails once here and once there is the
 //! machine's or its own.
 
+mod suites;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use crate::marked;
 use crate::run::{Outcome, capture, cargo, root, run, target_folder};
 use crate::setup::matrix;
+use suites::{SUITES, Suite};
 
 const PAGE: &str = "docs/agent.md";
 const NAME: &str = "foreign-suites";
 /// Time limit of a suite in seconds: the longest takes two minutes on two idle cores.
-const LIMIT_S: &str = "900";
-
-/// One project's tests.
-struct Suite {
-    /// Debian's release.
-    suite: &'static str,
-    /// Source package of the project.
-    package: &'static str,
-    /// Below the source.
-    folder: &'static str,
-    /// Files of tests below `folder`: a folder, and a common beginning or end of file names.
-    tests: (&'static str, &'static str),
-    /// For `-I`.
-    include: &'static [&'static str],
-    /// Extension expected by the tests beside the package's own code: name in the unpacked package,
-    /// and path of the file here.
-    extension: Option<(&'static str, &'static str)>,
-    /// Whether the tests need a PostgreSQL.
-    needs_postgres: bool,
-}
-
-const SUITE: Suite = Suite {
-    suite: "trixie",
-    package: "",
-    folder: "",
-    tests: ("test", "test_"),
-    include: &["lib", "test"],
-    extension: None,
-    needs_postgres: false,
-};
-
-const RAILS: Suite = Suite {
-    package: "rails",
-    ..SUITE
-};
-
-/// All suites; a suite whose source is missing on a mirror says so in the table.
-const SUITES: [Suite; 11] = [
-    Suite {
-        package: "puma",
-        extension: Some(("puma_http11.so", "lib/puma/puma_http11.so")),
-        ..SUITE
-    },
-    Suite {
-        suite: "sid",
-        package: "ruby-rack",
-        tests: ("test", "spec_"),
-        ..SUITE
-    },
-    Suite {
-        package: "ruby-rack-test",
-        tests: ("spec", "_spec.rb"),
-        include: &["lib", "spec"],
-        ..SUITE
-    },
-    Suite {
-        suite: "sid",
-        package: "ruby-sinatra",
-        tests: ("test", "_test.rb"),
-        ..SUITE
-    },
-    Suite {
-        suite: "sid",
-        package: "ruby-sqlite3",
-        extension: Some(("sqlite3_native.so", "lib/sqlite3/sqlite3_native.so")),
-        ..SUITE
-    },
-    Suite {
-        package: "ruby-pg",
-        tests: ("spec", "_spec.rb"),
-        ..SUITE
-    },
-    Suite {
-        folder: "actionpack",
-        tests: ("test/dispatch", "_test.rb"),
-        ..RAILS
-    },
-    Suite {
-        folder: "actionpack",
-        tests: ("test/controller", "_test.rb"),
-        ..RAILS
-    },
-    Suite {
-        folder: "activerecord",
-        tests: ("test/cases/relation", "_test.rb"),
-        ..RAILS
-    },
-    Suite {
-        folder: "activerecord",
-        tests: ("test/cases/associations", "_test.rb"),
-        ..RAILS
-    },
-    Suite {
-        folder: "activerecord",
-        tests: ("test/cases/adapters/postgresql", "_test.rb"),
-        needs_postgres: true,
-        ..RAILS
-    },
-];
+const LIMIT_S: u32 = 900;
+/// Time limit of a file in a process of its own: the longest takes half a minute.
+const LIMIT_APART_S: u32 = 150;
 
 /// Letter of each test: `.` passed, `S` skipped, `F` and `E` failed.
 type Results = BTreeMap<String, char>;
+
+/// One run of a suite.
+#[derive(Debug, Default)]
+struct Taken {
+    results: Results,
+    /// Files, each in a process of its own, that the time limit ended.
+    endless: Vec<String>,
+}
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let is_write = arguments.iter().any(|word| word == "--write");
@@ -214,8 +130,8 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
 
 /// Two runs without the agent and with the agent; the second only after a difference in the first.
 struct Compared {
-    without: Results,
-    with: Results,
+    without: Taken,
+    with: Taken,
     different: Vec<String>,
 }
 
@@ -227,15 +143,20 @@ impl Compared {
                 .filter(|letter| is_failure(**letter))
                 .count()
         };
-        format!(
-            "{} | {} | {} | {}",
-            self.without.len(),
-            failed(&self.without),
-            failed(&self.with),
-            match self.different.as_slice() {
-                [] => "none".to_owned(),
-                names => names.join(", "),
+        let mut only = match self.different.as_slice() {
+            [] => "none".to_owned(),
+            names => names.join(", "),
+        };
+        for (runs, taken) in [("without", &self.without), ("with", &self.with)] {
+            if !taken.endless.is_empty() {
+                only += &format!("; did not end {runs} them: {}", taken.endless.join(", "));
             }
+        }
+        format!(
+            "{} | {} | {} | {only}",
+            self.without.results.len(),
+            failed(&self.without.results),
+            failed(&self.with.results),
         )
     }
 }
@@ -276,9 +197,9 @@ impl Suite {
         };
         let take = |boot: Option<&Path>| self.run(&folder, &files, &ruby, boot, &env);
         let (without, with) = (take(None)?, take(Some(boot))?);
-        let mut different = worse(&without, &with);
+        let mut different = worse(&without.results, &with.results);
         if !different.is_empty() {
-            let again = worse(&take(None)?, &take(Some(boot))?);
+            let again = worse(&take(None)?.results, &take(Some(boot))?.results);
             different.retain(|name| again.contains(name));
         }
         Ok(Compared {
@@ -316,7 +237,52 @@ impl Suite {
         ruby: &Path,
         boot: Option<&Path>,
         env: &[(&str, String)],
-    ) -> Outcome<Results> {
+    ) -> Outcome<Taken> {
+        let (at_once, limit_s) = match self.is_apart {
+            true => (1, LIMIT_APART_S),
+            false => (files.len().max(1), LIMIT_S),
+        };
+        let mut taken = Taken::default();
+        let mut complaints = String::new();
+        for files in files.chunks(at_once) {
+            let mut command = self.command(folder, files, ruby, limit_s)?;
+            command.envs(env.iter().map(|(name, value)| (name, value)));
+            let rings = tempfolder("rings")?;
+            if let Some(boot) = boot {
+                command
+                    .env("RUBYOPT", format!("-r{}", boot.display()))
+                    .env("HAKARU_RING_DIR", &rings)
+                    .env("HAKARU_APP_ROOT", folder)
+                    .env("HAKARU_PROFILE", "wall 1000 now");
+            }
+            let output = command
+                .output()
+                .map_err(|error| format!("timeout does not start: {error}"));
+            let _ = fs::remove_dir_all(&rings);
+            let output = output?;
+            let text = String::from_utf8_lossy(&output.stdout);
+            taken.results.extend(text.lines().filter_map(result));
+            if was_ended(output.status) {
+                let names = files.iter().filter_map(|file| file.file_stem()?.to_str());
+                taken.endless.extend(names.map(str::to_owned));
+            }
+            complaints += &String::from_utf8_lossy(&output.stderr);
+        }
+        if taken.results.is_empty() {
+            eprintln!("{complaints}");
+            return Err("no test ran".to_owned());
+        }
+        Ok(taken)
+    }
+
+    /// Ruby on files of tests, printing each test's result, within a time limit.
+    fn command(
+        &self,
+        folder: &Path,
+        files: &[PathBuf],
+        ruby: &Path,
+        limit_s: u32,
+    ) -> Outcome<Command> {
         // A file that requires a gem which no Debian has is left out of all runs.
         const LOAD: &str = "require 'minitest/autorun'
             while ARGV.first.to_s.end_with?('.rb')
@@ -331,9 +297,10 @@ impl Suite {
             std::iter::once(programs.to_owned())
                 .chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
         );
-        let rings = tempfolder("rings")?;
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=10", LIMIT_S]).arg(ruby);
+        command
+            .args(["--kill-after=10", &limit_s.to_string()])
+            .arg(ruby);
         self.include.iter().for_each(|below| {
             command.arg("-I").arg(folder.join(below));
         });
@@ -342,33 +309,20 @@ impl Suite {
             .arg(root().join("dev/suites"))
             .args(["-e", LOAD])
             .args(files)
-            .args(["--verbose", "--seed", "1"]);
-        command
+            .args(["--verbose", "--seed", "1"])
             .current_dir(folder)
             .env("PATH", path.map_err(|error| error.to_string())?)
             .env_remove("RUBYOPT")
-            .envs(env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
-        if let Some(boot) = boot {
-            command
-                .env("RUBYOPT", format!("-r{}", boot.display()))
-                .env("HAKARU_RING_DIR", &rings)
-                .env("HAKARU_APP_ROOT", folder)
-                .env("HAKARU_PROFILE", "wall 1000 now");
-        }
-        let output = command
-            .output()
-            .map_err(|error| format!("timeout does not start: {error}"));
-        let _ = fs::remove_dir_all(&rings);
-        let output = output?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let results: Results = text.lines().filter_map(result).collect();
-        if results.is_empty() {
-            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
-            return Err(format!("{} before its first test", output.status));
-        }
-        Ok(results)
+        Ok(command)
     }
+}
+
+/// Whether `timeout` ended the program: by its own number, or by the signal sent after that.
+fn was_ended(status: ExitStatus) -> bool {
+    const TIMED_OUT: i32 = 124;
+    const KILLED: i32 = 128 + 9;
+    status.signal().is_some() || matches!(status.code(), Some(TIMED_OUT | KILLED))
 }
 
 /// Variables for Active Record's tests on the tests' PostgreSQL, in two recreated databases.
@@ -458,6 +412,29 @@ mod tests {
         ];
         assert_eq!(lines, expected);
         assert_eq!(rows_of("Not run by this task yet."), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_that_the_time_limit_ended_is_named() {
+        let taken = |endless: &[&str]| Taken {
+            results: [("a".to_owned(), '.')].into(),
+            endless: endless.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let compared = Compared {
+            without: taken(&["test_b"]),
+            with: taken(&["test_b", "test_c"]),
+            different: Vec::new(),
+        };
+        assert_eq!(
+            compared.cells(),
+            "1 | 0 | 0 | none; did not end without them: test_b; did not end with them: test_b, test_c"
+        );
+        for (code, ended) in [("0", false), ("1", false), ("124", true), ("137", true)] {
+            let status = Command::new("sh")
+                .args(["-c", &format!("exit {code}")])
+                .status();
+            assert_eq!(was_ended(status.expect("sh runs")), ended, "{code}");
+        }
     }
 
     #[test]
