@@ -122,6 +122,8 @@ pub(super) struct Cell {
     pub(super) failed: u64,
     /// Largest relative deviation of a figure from the known value.
     pub(super) deviation: Option<f64>,
+    /// Largest deviation of a share of the whole from the known share.
+    pub(super) share_off: Option<f64>,
     /// Undecided tests, without a core to themselves; measurements made before giving up are in
     /// `deviation`.
     pub(super) undecided: u64,
@@ -214,10 +216,12 @@ fn add(cell: &mut Cell, more: &Cell) {
     cell.tries = cell.tries.max(more.tries);
     // A program that ends before its first result has failed too.
     cell.failed += more.failed.max(u64::from(more.passed + more.failed == 0));
-    cell.deviation = [cell.deviation, more.deviation]
-        .into_iter()
-        .flatten()
-        .reduce(f64::max);
+    cell.deviation = larger(cell.deviation, more.deviation);
+    cell.share_off = larger(cell.share_off, more.share_off);
+}
+
+fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    [one, other].into_iter().flatten().reduce(f64::max)
 }
 
 fn output_of_test(check: &Check, prepare: &dyn Fn(&mut Command)) -> Outcome<String> {
@@ -274,10 +278,8 @@ fn read(output: &str) -> Cell {
             cell.passed += passed;
             cell.failed += failed;
         }
-        cell.deviation = [cell.deviation, deviation(line)]
-            .into_iter()
-            .flatten()
-            .reduce(f64::max);
+        cell.deviation = larger(cell.deviation, deviation(line));
+        cell.share_off = larger(cell.share_off, share_off(line));
     }
     cell.undecided = busy.min(cell.failed);
     cell.failed -= cell.undecided;
@@ -294,6 +296,14 @@ fn deviation(line: &str) -> Option<f64> {
         known.strip_suffix(" ms")?.parse().ok()?,
     );
     (!name.ends_with("nominal parts")).then(|| (measured - known).abs() / known)
+}
+
+/// Reads `Object#seventy: share 0.7030, known 0.7001`.
+fn share_off(line: &str) -> Option<f64> {
+    let (_, rest) = line.split_once(": share ")?;
+    let (measured, known) = rest.split_once(", known ")?;
+    let (measured, known): (f64, f64) = (measured.parse().ok()?, known.parse().ok()?);
+    Some((measured - known).abs())
 }
 
 /// Runs the benchmark of the agent's cost, small. Its server's CPU is measured, which the pace of
@@ -340,6 +350,8 @@ mod tests {
         let cell = read(output);
         assert_eq!((cell.passed, cell.failed), (2, 0));
         assert!((cell.deviation.unwrap() - 0.05).abs() < 1e-9);
+        let cell = read("Object#a: share 0.7030, known 0.7001\nObject#b: share 0.30, known 0.31");
+        assert!((cell.share_off.unwrap() - 0.01).abs() < 1e-9);
         let line = "  added CPU a request on side B, µs         0.553  95 % interval 0.401 – 0.702  asked ≤ 2: met";
         assert_eq!(added_cpu(line), Some([0.553, 0.401, 0.702]));
     }

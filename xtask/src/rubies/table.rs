@@ -99,7 +99,10 @@ fn show_cost(cost_us: Option<[f64; 3]>) -> String {
 fn show(cell: &Cell) -> String {
     let deviation = cell
         .deviation
-        .map(|share| format!("{:.1} %", share * 100.0));
+        .map(|share| format!("{:.1} %", share * 100.0))
+        .or(cell
+            .share_off
+            .map(|share| format!("{:.1} points", share * 100.0)));
     let all = cell.passed + cell.failed + cell.undecided;
     match (all, cell.failed, deviation) {
         (0, _, _) => "–".to_owned(),
@@ -131,6 +134,12 @@ mod tests {
         assert_eq!(cell(3, 0, None), "3 ok");
         assert_eq!(cell(2, 0, Some(0.0123)), "1.2 %");
         assert_eq!(cell(1, 1, Some(0.2)), "**1 of 2 fail**, 20.0 %");
+        let of_shares = Cell {
+            passed: 3,
+            share_off: Some(0.0062),
+            ..Cell::default()
+        };
+        assert_eq!(show(&of_shares), "0.6 points");
     }
 
     #[test]

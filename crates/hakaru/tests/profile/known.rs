@@ -230,6 +230,35 @@ timed("lock") { threads.each(&:join) }
 }
 
 #[test]
+fn the_busy_timeout_of_sqlite_lasts_as_long_as_without_the_sampler() {
+    let place = Place::new(
+        r#"
+require "sqlite3"
+holder = SQLite3::Database.new("busy.db")
+holder.execute("CREATE TABLE t (a)")
+holder.execute("BEGIN EXCLUSIVE")
+other = SQLite3::Database.new("busy.db")
+other.busy_timeout(1000)
+def insert(database)
+  database.execute("INSERT INTO t VALUES (1)")
+rescue SQLite3::BusyException
+  :busy
+end
+timed("Object#insert") { raise "not busy" unless insert(other) == :busy }
+"#,
+    );
+    let seen = place.profile(&["--mode", "wall"]);
+    // SQLite counts the lengths of its sleeps, whatever ends them: 1 ms, 2, 5, … up to 100. A tick
+    // that meets the first just begun may end that one.
+    let (waited, told) = (seen.truth("Object#insert"), seen.inclusive("Object#insert"));
+    assert!(waited >= 998.0, "gave up after {waited} ms of 1000");
+    assert!(
+        (told / waited - 1.0).abs() < 0.05,
+        "seen {told} ms of {waited} ms"
+    );
+}
+
+#[test]
 fn short_waits_are_weighed_by_their_length() {
     let place = Place::new(
         r#"

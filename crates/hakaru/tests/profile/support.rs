@@ -164,6 +164,10 @@ impl Seen {
     /// Asserts the methods' shares of the methods' sum as measured by the program, within two
     /// points at the full rate.
     #[track_caller]
+    #[expect(
+        clippy::print_stdout,
+        reason = "what was measured stands beside what is known"
+    )]
     pub(crate) fn check_shares(&self, methods: &[&str]) {
         let seen: Vec<f64> = methods
             .iter()
@@ -182,6 +186,7 @@ impl Seen {
         };
         for (index, method) in methods.iter().enumerate() {
             let (seen, truth) = (seen[index] / seen_sum, true_ones[index] / true_sum);
+            println!("{method}: share {seen:.4}, known {truth:.4}");
             assert!(
                 (seen - truth).abs() <= bound,
                 "{method}: seen {seen:.3}, in truth {truth:.3}; {} samples",
