@@ -24,8 +24,8 @@ const PAGE: &str = "docs/agent.md";
 const NAME: &str = "foreign-suites";
 /// Time limit of a suite in seconds: the longest takes two minutes on two idle cores.
 const LIMIT_S: u32 = 900;
-/// Time limit of a file in a process of its own: the longest takes half a minute.
-const LIMIT_APART_S: u32 = 150;
+/// Time limit of a file in a process of its own: the longest takes two minutes beside other work.
+const LIMIT_APART_S: u32 = 300;
 
 /// Letter of each test: `.` passed, `S` skipped, `F` and `E` failed.
 type Results = BTreeMap<String, char>;
@@ -247,26 +247,23 @@ impl Suite {
         for files in files.chunks(at_once) {
             let mut command = self.command(folder, files, ruby, limit_s)?;
             command.envs(env.iter().map(|(name, value)| (name, value)));
-            let rings = tempfolder("rings")?;
+            let own = tempfolder("suite")?;
             if let Some(boot) = boot {
                 command
                     .env("RUBYOPT", format!("-r{}", boot.display()))
-                    .env("HAKARU_RING_DIR", &rings)
+                    .env("HAKARU_RING_DIR", &own)
                     .env("HAKARU_APP_ROOT", folder)
                     .env("HAKARU_PROFILE", "wall 1000 now");
             }
-            let output = command
-                .output()
-                .map_err(|error| format!("timeout does not start: {error}"));
-            let _ = fs::remove_dir_all(&rings);
-            let output = output?;
-            let text = String::from_utf8_lossy(&output.stdout);
-            taken.results.extend(text.lines().filter_map(result));
-            if was_ended(output.status) {
+            let ended = end_of(&mut command, &own);
+            let _ = fs::remove_dir_all(&own);
+            let (status, [out, err]) = ended?;
+            taken.results.extend(out.lines().filter_map(result));
+            if was_ended(status) {
                 let names = files.iter().filter_map(|file| file.file_stem()?.to_str());
                 taken.endless.extend(names.map(str::to_owned));
             }
-            complaints += &String::from_utf8_lossy(&output.stderr);
+            complaints += &err;
         }
         if taken.results.is_empty() {
             eprintln!("{complaints}");
@@ -316,6 +313,31 @@ impl Suite {
             .stdin(Stdio::null());
         Ok(command)
     }
+}
+
+/// Runs `timeout` with a program to its end, and ends whatever the program left behind: a server
+/// that does not stop would hold a port, and a pipe for its output without an end. Returns the
+/// status, standard output and standard error.
+fn end_of(command: &mut Command, folder: &Path) -> Outcome<(ExitStatus, [String; 2])> {
+    let paths = ["out", "err"].map(|name| folder.join(name));
+    let failed = |error: std::io::Error| format!("timeout does not run: {error}");
+    let [out, err] = [0, 1].map(|index: usize| fs::File::create(&paths[index]));
+    let mut child = command
+        .stdout(out.map_err(failed)?)
+        .stderr(err.map_err(failed)?)
+        .spawn()
+        .map_err(failed)?;
+    let status = child.wait().map_err(failed)?;
+    // `timeout` has made a process group of its own number. An error means that all have ended.
+    let group = format!("-{}", child.id());
+    let mut end = Command::new("kill");
+    let _ = end
+        .args(["-KILL", "--", &group])
+        .stderr(Stdio::null())
+        .status();
+    let text = |path: &PathBuf| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into());
+    let [out, err] = [text(&paths[0]), text(&paths[1])];
+    Ok((status, [out.map_err(failed)?, err.map_err(failed)?]))
 }
 
 /// Whether `timeout` ended the program: by its own number, or by the signal sent after that.
@@ -379,6 +401,8 @@ fn result(line: &str) -> Option<(String, char)> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -412,6 +436,25 @@ mod tests {
         ];
         assert_eq!(lines, expected);
         assert_eq!(rows_of("Not run by this task yet."), [""; 0]);
+    }
+
+    #[test]
+    fn a_server_that_a_test_leaves_behind_is_ended_and_waited_for_by_nobody() {
+        let folder = tempfolder("left-behind").unwrap();
+        let script = "sleep 1000 & echo $!; echo told >&2";
+        let mut command = Command::new("timeout");
+        command.args(["60", "sh", "-c", script]);
+        let (status, [out, err]) = end_of(&mut command, &folder).unwrap();
+        assert!(status.success());
+        assert_eq!(err, "told\n");
+        // The signal is sent; the kernel may need a moment.
+        let stat = format!("/proc/{}/stat", out.trim());
+        let end = Instant::now() + Duration::from_secs(30);
+        while fs::read_to_string(&stat).is_ok_and(|text| !text.contains(") Z ")) {
+            assert!(Instant::now() < end, "{out} lives");
+            std::thread::yield_now();
+        }
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -223,3 +223,80 @@ end
     let expected = r#"[100, "refused"]"#;
     check(app, &[("/a", expected), ("/b", expected)]);
 }
+
+#[test]
+fn core_classes_that_an_app_patched_change_neither_answers_nor_times() {
+    let app = r#"
+require "sqlite3"
+require "json"
+class NilClass
+  def method_missing(*) = nil
+  def respond_to_missing?(*) = false
+end
+class Module
+  alias_method :prepend_before, :prepend
+  def prepend(*modules) = prepend_before(*modules)
+end
+module Kernel
+  alias_method :require_before, :require
+  def require(path) = require_before(path)
+end
+class String
+  alias_method :bytesize_before, :bytesize
+  def bytesize = bytesize_before
+  def inspect = "patched"
+end
+class Hash
+  alias_method :map_before, :map
+  def map(...) = map_before(...)
+end
+# As in tests that stop the time.
+module Still
+  def clock_gettime(clock, unit = :float_second) = Thread.current[:still] ? 0 : super
+end
+Process.singleton_class.prepend(Still)
+DB = SQLite3::Database.new(":memory:")
+run ->(env) do
+  Thread.current[:still] = true
+  sleep 0.02
+  [200, {}, [JSON.generate(DB.execute("SELECT 41 + 1 AS n"))]]
+ensure
+  Thread.current[:still] = false
+end
+"#;
+    let mut puma = Puma::start(&["-t", "1:1"], app);
+    answers(&mut puma, &[("/a", "[[42]]"), ("/b", "[[42]]")]);
+    for handled in &puma.handled {
+        assert_eq!(handled.statements, 1);
+        assert!(handled.parts.sleep.0 >= 20_000_000, "{:?}", handled.parts);
+    }
+}
+
+#[test]
+fn classes_that_an_app_froze_answer_and_are_named() {
+    let app = r#"
+require "sqlite3"
+require "net/http"
+require "json"
+DB = SQLite3::Database.new(":memory:")
+[SQLite3::Database, SQLite3::Statement, Net::HTTP, JSON.singleton_class].each(&:freeze)
+run ->(env) do
+  statement = DB.prepare("SELECT 41 + 1 AS n")
+  rows = [*DB.execute("SELECT 1"), *statement.execute!]
+  statement.close
+  [200, {}, [JSON.generate(rows)]]
+end
+"#;
+    let mut puma = Puma::start(&["-t", "1:1"], app);
+    let mut client = puma.connect();
+    for id in 1..=3 {
+        let answer = client.get("/", id);
+        assert_eq!(answer, Some((200, "[[1],[42]]".to_owned())));
+    }
+    puma.poll_until("all requests", |puma| puma.handled.len() == 3);
+    let troubles = puma.troubles();
+    assert!(
+        !troubles.is_empty() && troubles.iter().all(|text| text.contains("FrozenError")),
+        "{troubles:?}"
+    );
+}
