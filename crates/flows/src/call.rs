@@ -32,6 +32,8 @@ pub(crate) enum Body {
     None,
     Form(Vec<(String, Template)>),
     Text(Template),
+    /// The bytes of a variable in base64.
+    Bytes(String),
 }
 
 /// One request.
@@ -183,6 +185,9 @@ impl Call {
             }
             Body::Text(text) => {
                 let _ = writeln!(out, "`{}`", text.print(Style::Line));
+            }
+            Body::Bytes(variable) => {
+                let _ = writeln!(out, "`{{{{{variable} base64Decode}}}}`");
             }
         }
         if let Some(status) = self.status {

@@ -99,6 +99,14 @@ fn write_rate(plan: &Plan, rate: f64, out: &mut String) {
             "# Nearly always so many requests were under way: users who waited for each response. They got {rate:.3}\n\
              # requests per second; an open load of that rate would be `rate = {rate:.3}`."
         );
+        if let Some(order) = &plan.order {
+            let _ = writeln!(
+                out,
+                "# What waits together decides what an app gets done: flows take turns as in the record. Without this\n\
+                 # line they take turns by weight."
+            );
+            let _ = writeln!(out, "order = {}", quoted(order));
+        }
         return;
     }
     match &plan.stages {

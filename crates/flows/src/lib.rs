@@ -79,10 +79,26 @@ pub struct Taken {
     pub plan: Plan,
     /// The due time and the flow of each request as CSV, for a file named by [`Plan::arrivals`].
     pub arrivals: Option<String>,
+    /// The flow of each request as CSV, for a file named by [`Plan::order`]; of a closed load.
+    pub order: Option<String>,
     /// Scheme, host and port of the requests, where recorded.
     pub origin: Option<String>,
     /// What could not be taken over.
     pub left_out: Vec<LeftOut>,
+}
+
+impl Taken {
+    /// Names the file of due times, or of the order, in the plan; returns the file's name in
+    /// `folder`, and the text. `None` for flows that take turns by weight.
+    pub fn name_turns(&mut self, folder: &str) -> Option<(&'static str, &str)> {
+        let (name, text, known) = match (&self.arrivals, &self.order) {
+            (Some(text), _) => ("arrivals.csv", text, &mut self.plan.arrivals),
+            (None, Some(text)) => ("order.csv", text, &mut self.plan.order),
+            (None, None) => return None,
+        };
+        *known = Some(format!("{folder}/{name}"));
+        Some((name, text))
+    }
 }
 
 /// One file of requests.

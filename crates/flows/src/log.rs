@@ -10,7 +10,7 @@ use crate::call::{self, Call};
 use crate::plan::{self, Plan};
 use crate::replay;
 use crate::{Flow, LeftOut, Taken, is_safe};
-use columns::Shape;
+use columns::{Carried, Shape};
 
 /// Greatest sum of weights, approximately: shares finer than a ten-thousandth are no part of a mix.
 const WEIGHTS_SUM_MAX: u64 = 10_000;
@@ -77,7 +77,6 @@ pub fn of_log(requests: &[Request], wish: Wish) -> Result<Taken, String> {
         Some(speed) => Some(due_again(&mut usable, speed, &mut taken.left_out)?),
         None => None,
     };
-    let groups = groups(&usable);
     let is_on = |request: &&Request| wish.writes || is_safe(&request.method);
     let loaded: Vec<&Request> = usable.iter().copied().filter(is_on).collect();
     taken.plan = plan::of_requests(&loaded);
@@ -89,7 +88,15 @@ pub fn of_log(requests: &[Request], wish: Wish) -> Result<Taken, String> {
     if let Some(speed) = wish.replay {
         taken.plan.hasten(speed);
     }
-    taken.arrivals = dues.map(|dues| arrivals(&groups, &dues));
+    if taken.plan.is_closed && dues.is_none() {
+        usable.sort_by_key(|request| request.began_micros);
+    }
+    let groups = groups(&usable);
+    match dues {
+        Some(dues) => taken.arrivals = Some(arrivals(&groups, &dues)),
+        None if taken.plan.is_closed => taken.order = Some(order(&groups, usable.len())),
+        None => {}
+    }
     let rows_max = wish.replay.map_or(ROWS_MAX, |_| usize::MAX);
     let all = usable.len();
     let flow = |group| flow(group, all, wish.writes, &taken.plan, rows_max);
@@ -116,16 +123,28 @@ fn due_again(
     Ok(dues)
 }
 
-/// Returns the due times with the flows as CSV.
-fn arrivals(groups: &[Group<'_>], dues_ms: &[f64]) -> String {
-    let mut names = vec![""; dues_ms.len()];
+/// Returns the flow of each of so many requests.
+fn names<'a>(groups: &'a [Group<'_>], count: usize) -> Vec<&'a str> {
+    let mut names = vec![""; count];
     for group in groups {
         group
             .places
             .iter()
             .for_each(|place| names[*place] = &group.name);
     }
-    let lines = dues_ms.iter().zip(names);
+    names
+}
+
+/// Returns the flows in order as CSV.
+fn order(groups: &[Group<'_>], count: usize) -> String {
+    let names = names(groups, count).into_iter();
+    let lines: String = names.flat_map(|name| [name, "\n"]).collect();
+    format!("flow\n{lines}")
+}
+
+/// Returns the due times with the flows as CSV.
+fn arrivals(groups: &[Group<'_>], dues_ms: &[f64]) -> String {
+    let lines = dues_ms.iter().zip(names(groups, dues_ms.len()));
     let lines: String = lines
         .map(|(due, name)| format!("{due:.3},{name}\n"))
         .collect();
@@ -160,20 +179,12 @@ fn is_usable(request: &Request) -> bool {
 /// Reports a flow without bodies for the requests.
 fn without_body(group: &Group<'_>) -> Option<LeftOut> {
     let first = group.requests[0];
-    if is_safe(&first.method) || group.shape.has_body {
+    if is_safe(&first.method) || group.shape.body != Carried::Nothing {
         return None;
     }
     let (route, count) = (&group.route, group.requests.len());
-    let why = match group
-        .requests
-        .iter()
-        .any(|request| !request.body.is_empty())
-    {
-        true => format!("{route}: a body that is no text stands in no feed ({count} requests)"),
-        false => {
-            format!("{route}: the log holds no bodies; write them into its flow ({count} requests)")
-        }
-    };
+    let why =
+        format!("{route}: the log holds no bodies; write them into its flow ({count} requests)");
     Some(LeftOut::new(format!("line {}", first.line), why))
 }
 
@@ -238,7 +249,8 @@ fn flow(group: &Group<'_>, all: usize, writes: bool, plan: &Plan, rows_max: usiz
     Flow {
         name: group.name.clone(),
         text: call.print(),
-        has_secrets: columns.feed.is_some() && (group.shape.has_cookie || group.shape.has_body),
+        has_secrets: columns.feed.is_some()
+            && (group.shape.has_cookie || group.shape.body != Carried::Nothing),
         feed: columns.feed,
         weight: weight(count, all as u64),
         is_on: writes || is_safe(method),

@@ -43,6 +43,8 @@ pub struct Plan {
     pub stages: Option<String>,
     /// Path of the file of due times, where requests are due as recorded.
     pub arrivals: Option<String>,
+    /// Path of the file with the order of flows, where users of a closed load send them so.
+    pub order: Option<String>,
     /// Variance of the requests in a second, over the mean: 1 for independent arrivals, less for
     /// even ones.
     pub dispersion: Option<f64>,
@@ -102,6 +104,7 @@ pub(crate) fn of_requests(requests: &[&Request]) -> Plan {
         concurrency: timed.then_some(busy as f64 / length as f64),
         stages: stages(&spans, first, length),
         arrivals: None,
+        order: None,
         dispersion: dispersion(&spans, first, length),
         pauses_s: pauses(requests),
     }

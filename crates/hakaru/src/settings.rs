@@ -277,6 +277,9 @@ pub(crate) fn scenario_spec(
         feed_prefix: String::new(),
         score: score_spec(config),
         arrivals: (config.load.arrivals.as_ref()).map(|path| folder.join(path)),
+        order: (config.load.order.as_ref())
+            .filter(|_| typed.is_empty())
+            .map(|path| folder.join(path)),
         run_token: String::new(),
     })
 }

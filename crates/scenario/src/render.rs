@@ -312,9 +312,7 @@ pub(crate) fn content(
         Body::Json(json) => Ok(json.render(variables)?.into_bytes()),
         Body::GraphQl(graph) => Ok(graph.render(variables)?.into_bytes()),
         Body::Xml(text) => Ok(text.clone().into_bytes()),
-        Body::Multiline(_, template) | Body::Oneline(template) => {
-            Ok(template.render(variables)?.into_bytes())
-        }
+        Body::Multiline(_, template) | Body::Oneline(template) => template.render_bytes(variables),
         Body::Bytes(bytes) => Ok(bytes.clone()),
         Body::File(name) => Ok(file(step, name)?.to_vec()),
     }

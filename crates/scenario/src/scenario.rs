@@ -125,6 +125,10 @@ impl Scenario {
         scenario.check_score()?;
         if let Some(path) = &spec.arrivals {
             scenario.arrivals = Some(scenario.read_arrivals(path, spec, read)?);
+        } else if let Some(path) = &spec.order {
+            let order = Arrivals::parse_order(&read_text(path, read)?, &spec.flows);
+            let why = |why| ScenarioError::Spec(format!("{}:{why}", path.display()));
+            scenario.arrivals = Some(order.map_err(why)?);
         }
         Ok(scenario)
     }
@@ -199,7 +203,7 @@ impl Scenario {
     }
 
     /// Returns when each request is due, in nanoseconds from the start, where the order of the
-    /// flows is a record's; empty otherwise.
+    /// flows is a record's with due times; empty otherwise.
     pub fn due_ns(&self) -> &[u64] {
         self.arrivals
             .as_ref()

@@ -159,7 +159,7 @@ impl<'s> Session<'s> {
     /// Think time before the user's next request, nanoseconds. Begins a new iteration when there is
     /// none.
     pub fn delay_ns(&self, user: &mut User) -> u64 {
-        if self.scenario.arrivals.is_some() && user.at.is_none() {
+        if !self.scenario.due_ns().is_empty() && user.at.is_none() {
             // Which flow is next is known when its request is due.
             return 0;
         }

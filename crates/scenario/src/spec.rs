@@ -22,6 +22,9 @@ pub struct Spec {
     /// weight. CSV with the columns `due_ms` and `flow`, a flow's file without folder and
     /// extension.
     pub arrivals: Option<PathBuf>,
+    /// A file of flows alone, in the column `flow`: the flows take turns in the file's order
+    /// instead of by weight. Without meaning beside `arrivals`.
+    pub order: Option<PathBuf>,
     /// The value of `{{run}}`: different from run to run, so names made by a flow do not collide
     /// with an earlier run's. Empty: made from the clock when files are read.
     pub run_token: String,

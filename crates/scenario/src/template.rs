@@ -177,6 +177,27 @@ impl Template {
         Ok(text)
     }
 
+    /// The same for a body, where filters may leave bytes that are no text.
+    pub(crate) fn render_bytes(&self, variables: &mut Variables) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(part) => bytes.extend_from_slice(part.as_bytes()),
+                Piece::Expr(expr) if expr.filters.is_empty() => {
+                    bytes.extend_from_slice(expr.text(variables)?.as_bytes());
+                }
+                Piece::Expr(expr) => match expr.value(variables)? {
+                    Value::Bytes(part) => bytes.extend_from_slice(&part),
+                    other => {
+                        let text = other.rendered().map_err(|why| format!("{expr}: {why}"))?;
+                        bytes.extend_from_slice(text.as_bytes());
+                    }
+                },
+            }
+        }
+        Ok(bytes)
+    }
+
     pub(crate) fn print(&self, style: Style) -> String {
         let mut out = String::new();
         let last = self.pieces.len().saturating_sub(1);

@@ -1,5 +1,7 @@
 //! What the requests of a flow differ in: columns of a feed.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use logs::access::Request;
 
 use crate::call::{Body, Style, Template};
@@ -8,9 +10,18 @@ use crate::call::{Body, Style, Template};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shape {
     pub(super) has_cookie: bool,
-    /// Whether there is a body of text, which can stand in a feed.
-    pub(super) has_body: bool,
+    pub(super) body: Carried,
     pub(super) has_content_type: bool,
+}
+
+/// A request's body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Carried {
+    #[default]
+    Nothing,
+    Text,
+    /// No text, such as a picture: stands in base64 in a feed.
+    Bytes,
 }
 
 /// The parts of a flow's request, with variables where the requests differ.
@@ -25,10 +36,15 @@ pub(super) struct Columns {
 
 impl Shape {
     pub(super) fn of(request: &Request) -> Shape {
-        let has_body = !request.body.is_empty() && std::str::from_utf8(&request.body).is_ok();
+        let body = match std::str::from_utf8(&request.body) {
+            Ok("") => Carried::Nothing,
+            Ok(_) => Carried::Text,
+            Err(_) => Carried::Bytes,
+        };
+        let has_body = body != Carried::Nothing;
         Shape {
             has_cookie: !request.cookie.is_empty(),
-            has_body,
+            body,
             has_content_type: has_body && !request.content_type.is_empty(),
         }
     }
@@ -53,9 +69,13 @@ pub(super) fn of(requests: &[&Request], shape: Shape, users: u32, rows_max: usiz
         headers.push(("Cookie".to_owned(), cookie));
     }
     let text = |request: &Request| String::from_utf8_lossy(&request.body).into_owned();
-    let body = match shape.has_body {
-        true => Body::Text(table.hide("body", requests, text)),
-        false => Body::None,
+    let body = match shape.body {
+        Carried::Nothing => Body::None,
+        Carried::Text => Body::Text(table.hide("body", requests, text)),
+        Carried::Bytes => {
+            table.hide("body", requests, |request| STANDARD.encode(&request.body));
+            Body::Bytes("body".to_owned())
+        }
     };
     Columns {
         url,

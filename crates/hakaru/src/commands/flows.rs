@@ -199,14 +199,13 @@ fn warn(path: &Path, unread: &Unread) {
 /// Writes flows, feeds and due times. Feeds may hold secrets, so git ignores them.
 fn write_flows(folder: &Path, taken: &mut Taken) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-    if taken.flows.iter().any(|flow| flow.has_secrets) {
-        let due_times = taken.arrivals.as_ref().map_or("", |_| "!arrivals.csv\n");
-        write(&folder.join(".gitignore"), &format!("*.csv\n{due_times}"))?;
+    let mut ignored = "*.csv\n".to_owned();
+    if let Some((name, text)) = taken.name_turns(&folder.display().to_string()) {
+        write(&folder.join(name), text)?;
+        ignored += &format!("!{name}\n");
     }
-    if let Some(arrivals) = &taken.arrivals {
-        let path = folder.join("arrivals.csv");
-        write(&path, arrivals)?;
-        taken.plan.arrivals = Some(path.display().to_string());
+    if taken.flows.iter().any(|flow| flow.has_secrets) {
+        write(&folder.join(".gitignore"), &ignored)?;
     }
     for flow in &taken.flows {
         write(&folder.join(format!("{}.hurl", flow.name)), &flow.text)?;

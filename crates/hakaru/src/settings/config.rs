@@ -65,6 +65,8 @@ pub(crate) struct Load {
     pub(crate) rate: Option<Rate>,
     /// A file with the due time and the flow of each request.
     pub(crate) arrivals: Option<PathBuf>,
+    /// A file with the flow of each turn.
+    pub(crate) order: Option<PathBuf>,
     #[serde(deserialize_with = "duration")]
     pub(crate) duration: Option<Duration>,
     #[serde(deserialize_with = "duration")]

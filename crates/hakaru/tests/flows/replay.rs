@@ -62,6 +62,43 @@ fn log(folder: &Path) {
     std::fs::write(folder.join("access.log"), lines).expect("a log");
 }
 
+#[test]
+fn a_closed_load_takes_turns_as_the_record_did() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    // One user, who sends 2 ms after each response; written in the order of the ends.
+    let lines = [
+        "/", "/", "/a", "/", "/", "/", "/b", "/b", "/b", "/", "/", "/a", "/", "/", "/b", "/",
+    ];
+    let line = |(index, uri): (usize, &&str)| {
+        let ended = 1_790_000_000.1 + index as f64 * 0.102;
+        format!("time:{ended:.3}\tmethod:GET\turi:{uri}\tstatus:200\treqtime:0.100\n")
+    };
+    let log: String = lines.iter().enumerate().map(line).collect();
+    std::fs::write(folder.join("access.log"), log).expect("a log");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let (sender, came) = channel();
+    std::thread::spawn(move || serve(listener, sender));
+
+    check(folder, &["flows", "from", "access.log", "--url", &url], 0);
+    let config = read(folder, "hakaru.toml");
+    let order = "order = \"flows/access/order.csv\"";
+    assert!(config.contains(order), "{config}");
+    check(folder, &["run", "--attach", "--warmup", "0s"], 0);
+    // The app is asked for `/` until it is there, so the first turns are left out.
+    let sent = came.try_iter().skip_while(|line| line == "GET /");
+    let sent: Vec<String> = sent.take(100).collect();
+    let turns = lines.iter().cycle().map(|uri| format!("GET {uri}"));
+    let turns: Vec<String> = turns.skip_while(|line| line == "GET /").take(100).collect();
+    assert_eq!(sent, turns);
+
+    std::fs::write(folder.join("flows/access/order.csv"), "nonsense\n").expect("it is written");
+    let printed = check(folder, &["run", "--attach"], 2);
+    let why = "order.csv:1: expected the column flow";
+    assert!(printed.contains(why), "{printed}");
+}
+
 /// Due times and flows.
 fn arrivals(folder: &Path, name: &str) -> Vec<(f64, String)> {
     let text = read(folder, &format!("flows/{name}/arrivals.csv"));
