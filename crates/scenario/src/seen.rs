@@ -5,14 +5,19 @@ use std::cell::OnceCell;
 use std::io::Read;
 
 use ::xpath::Document;
+use brotli_decompressor::Decompressor;
 use encoding_rs::Encoding;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use ruzstd::decoding::StreamingDecoder;
 
 use crate::answer::Answer;
 use crate::follow::Trail;
 
 /// Largest body after decompression; a few bytes can stand for gigabytes.
 const DECODED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Bytes that brotli's decoder reads at a time.
+const BROTLI_BUFFER_BYTES: usize = 4096;
 
 /// Media type of what is read as HTML.
 const HTML: &str = "text/html";
@@ -126,9 +131,11 @@ fn decompressed<'a>(answer: &Answer<'a>) -> Result<Cow<'a, [u8]>, String> {
             "" | "identity" => body,
             "gzip" | "x-gzip" => inflated(MultiGzDecoder::new(&*body), &name)?,
             "deflate" => inflated(ZlibDecoder::new(&*body), &name)?,
+            "br" => inflated(Decompressor::new(&*body, BROTLI_BUFFER_BYTES), &name)?,
+            "zstd" => unpacked_zstd(&body, &name)?,
             _ => {
                 return Err(format!(
-                    "the body is compressed ({name}); ask for gzip or deflate, or leave \
+                    "the body is compressed ({name}); ask for gzip, deflate, br or zstd, or leave \
                      Accept-Encoding out of the request"
                 ));
             }
@@ -137,13 +144,30 @@ fn decompressed<'a>(answer: &Answer<'a>) -> Result<Cow<'a, [u8]>, String> {
     Ok(body)
 }
 
+/// Returns all frames of a body, one behind the other.
+fn unpacked_zstd<'a>(body: &[u8], name: &str) -> Result<Cow<'a, [u8]>, String> {
+    let mut bytes = Vec::new();
+    let mut rest = body;
+    while !rest.is_empty() {
+        let decoder = StreamingDecoder::new(&mut rest);
+        let decoder = decoder.map_err(|error| format!("the body is not {name}: {error}"))?;
+        bytes.extend_from_slice(&inflated(decoder, name)?);
+        if bytes.len() as u64 > DECODED_BYTES_MAX {
+            return Err(too_large());
+        }
+    }
+    Ok(Cow::Owned(bytes))
+}
+
+fn too_large() -> String {
+    "the decompressed body is larger than the limit of 64 MiB".to_owned()
+}
+
 fn inflated<'a>(decoder: impl Read, name: &str) -> Result<Cow<'a, [u8]>, String> {
     let mut bytes = Vec::new();
     let read = decoder.take(DECODED_BYTES_MAX + 1).read_to_end(&mut bytes);
     match read {
-        Ok(_) if bytes.len() as u64 > DECODED_BYTES_MAX => {
-            Err("the decompressed body is larger than the limit of 64 MiB".to_owned())
-        }
+        Ok(_) if bytes.len() as u64 > DECODED_BYTES_MAX => Err(too_large()),
         Ok(_) => Ok(Cow::Owned(bytes)),
         Err(error) => Err(format!("the body is not {name}: {error}")),
     }
