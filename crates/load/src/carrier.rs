@@ -6,8 +6,8 @@ use recording::Timestamp;
 
 use crate::http2::{Broken, Readers, Session};
 use crate::poller::Poller;
-use crate::stream::{Address, Stream};
-use crate::tls::TlsClient;
+use crate::route::Route;
+use crate::stream::Stream;
 
 /// One connection of HTTP/2.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Carrier {
     /// Start and end of connecting, TLS not included.
     pub(crate) wished: Timestamp,
     pub(crate) connected: Option<Timestamp>,
-    stream: Stream,
+    pub(crate) stream: Stream,
     written: usize,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn not_http2(chosen: &[u8]) -> io::Error {
 impl Carrier {
     /// Begins to connect; events are reported under `index`.
     pub(crate) fn connect(
-        (address, tls): (&Address, Option<&TlsClient>),
+        route: &Route,
         poller: &Poller,
         (index, group): (usize, usize),
         wished: Timestamp,
@@ -57,7 +57,7 @@ impl Carrier {
             session: None,
             wished,
             connected: None,
-            stream: Stream::connect(address, tls, poller, index)?,
+            stream: Stream::connect(route, poller, index)?,
             written: 0,
         })
     }

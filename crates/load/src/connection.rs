@@ -9,8 +9,8 @@ use scenario::{Over, User, push_close};
 
 use crate::http1::{AnswerReader, Limits};
 use crate::poller::Poller;
-use crate::stream::{Address, Stream};
-use crate::tls::TlsClient;
+use crate::route::Route;
+use crate::stream::Stream;
 use crate::web_socket::WebSocket;
 
 pub(crate) use messages::Source;
@@ -116,13 +116,17 @@ impl Connection {
     /// Begins to connect; events are reported under `index`.
     pub(crate) fn connect(
         &mut self,
-        address: &Address,
-        tls: Option<&TlsClient>,
+        route: &Route,
         poller: &Poller,
         index: usize,
     ) -> io::Result<()> {
-        self.stream = Some(Stream::connect(address, tls, poller, index)?);
+        self.stream = Some(Stream::connect(route, poller, index)?);
         Ok(())
+    }
+
+    /// Returns the stream, where the connection is open.
+    pub(crate) fn stream_mut(&mut self) -> Option<&mut Stream> {
+        self.stream.as_mut()
     }
 
     /// Returns whether the begun connection is established now.

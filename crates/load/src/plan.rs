@@ -185,9 +185,6 @@ impl Plan {
     fn check_links(&self, scenario: &Scenario) -> Result<(), LoadError> {
         let is_http2 = self.streams > 0;
         let wrong = scenario.links().iter().find_map(|link| match link.http2 {
-            _ if link.bytes_per_second.is_some() => {
-                Some("limit-rate slows a single pass (hakaru check), not a load; leave it out")
-            }
             Some(true) if !is_http2 => {
                 Some("an entry asks for HTTP/2; a load speaks one version: add --http2")
             }

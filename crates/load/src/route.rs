@@ -1,16 +1,18 @@
 //! Ways to the server: addresses and settings of TLS, found before the first request.
 
-use scenario::{Link, Scenario};
+use scenario::{BaseUrl, Link, Scenario};
 
 use crate::outcome::LoadError;
 use crate::plan::Plan;
-use crate::stream::{Address, Via};
+use crate::stream::{Address, Tunnel, Via};
 use crate::tls::TlsClient;
 
 /// One way to the server.
 #[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) address: Address,
+    /// Where a proxy at the address opens a tunnel to.
+    behind: Option<BaseUrl>,
     /// `None`: without TLS.
     pub(crate) tls: Option<TlsClient>,
     pub(crate) speaks: Speaks,
@@ -46,6 +48,11 @@ impl Routes {
         &self.0[usize::from(link)]
     }
 
+    /// Returns whether a way limits the rate.
+    pub(crate) fn has_limit(&self) -> bool {
+        self.0.iter().any(|route| route.bytes_per_second.is_some())
+    }
+
     /// Returns whether entries go different ways.
     pub(crate) fn has_several(&self) -> bool {
         self.0.len() > 1
@@ -53,6 +60,11 @@ impl Routes {
 }
 
 impl Route {
+    /// Returns a tunnel to be opened on each connection, where the address is a proxy's.
+    pub(crate) fn tunnel(&self) -> Option<Tunnel> {
+        self.behind.as_ref().map(Tunnel::to)
+    }
+
     fn of(scenario: &Scenario, plan: &Plan, link: &Link) -> Result<Route, LoadError> {
         let base = scenario.base_url();
         let to = link.to.clone();
@@ -64,8 +76,11 @@ impl Route {
             (_, None | Some(false)) => Speaks::Http1,
         };
         let client = || TlsClient::new(&base.host, &plan.trust, link, speaks != Speaks::Http1);
+        let via = to.as_ref().or(plan.via.as_ref());
+        let is_proxy = matches!(via, Some(Via::Proxy { .. }));
         Ok(Route {
             address,
+            behind: is_proxy.then(|| base.clone()),
             tls: base.tls.then(client).transpose()?,
             speaks,
             bytes_per_second: link.bytes_per_second,

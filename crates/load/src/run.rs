@@ -14,6 +14,7 @@ use crate::level::Level;
 use crate::notes::Notes;
 use crate::outcome::{Batch, LoadError, LoadResult};
 use crate::plan::Plan;
+use crate::poller::Engine;
 use crate::route::Routes;
 use crate::worker::{Task, Worker};
 
@@ -108,7 +109,11 @@ pub(crate) fn run_threads<M: Send>(
     plan.check(scenario)?;
     let schedule = plan.pace.schedule().map_err(LoadError::Plan)?;
     let routes = Routes::of(scenario, plan)?;
-    let engine = plan.engine.resolve()?;
+    // On a ring the kernel receives ahead of reads, and a slow reader would not slow the server.
+    let engine = match routes.has_limit() {
+        true => Engine::Epoll,
+        false => plan.engine.resolve()?,
+    };
     let mut session = scenario.session_of(plan.part, plan.seed);
     if !plan.keep_alive {
         session.add_header("Connection: close");

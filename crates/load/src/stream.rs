@@ -2,6 +2,8 @@
 //! without.
 
 mod blocking;
+mod throttle;
+mod tunnel;
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -12,16 +14,21 @@ use std::time::Duration;
 
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
+use recording::Timestamp;
 use rustix::net::SendFlags;
 use rustls::ClientConnection;
 use scenario::BaseUrl;
 
+use crate::clock;
 use crate::outcome::LoadError;
 use crate::poller::Poller;
+use crate::route::Route;
 use crate::tls::{self, TlsClient};
 use crate::uring::{Lane, Uring};
 
 pub(crate) use blocking::Blocking;
+use throttle::Throttle;
+pub(crate) use tunnel::Tunnel;
 
 /// Longest wait for an address to accept a connection.
 const ADDRESS_TRY: Duration = Duration::from_millis(500);
@@ -38,9 +45,38 @@ pub enum Via {
     },
     /// A Unix socket.
     Unix(PathBuf),
+    /// An HTTP proxy, which opens a tunnel to the URL's host and port.
+    Proxy {
+        /// Name or address, without the brackets of IPv6.
+        host: String,
+        /// Port of the proxy.
+        port: u16,
+    },
 }
 
 impl Via {
+    /// Reads an address, or a proxy. The error is a sentence.
+    pub fn of(address: Option<&str>, proxy: Option<&str>) -> Result<Option<Via>, String> {
+        match (address, proxy) {
+            (Some(address), _) => Via::parse(address).map(Some),
+            (None, Some(proxy)) => Via::parse_proxy(proxy).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Reads a proxy: `host:port`, or `http://host:port`. The error is a sentence.
+    pub fn parse_proxy(text: &str) -> Result<Via, String> {
+        let bare = text.strip_prefix("http://").unwrap_or(text);
+        match Via::parse(bare.trim_end_matches('/')) {
+            Ok(Via::Host { host, port }) if !host.contains(['/', '@']) => {
+                Ok(Via::Proxy { host, port })
+            }
+            _ => Err(format!(
+                "`{text}` is no address of a proxy; write http://127.0.0.1:3128, without a name and password"
+            )),
+        }
+    }
+
     /// Reads `host:port`, `[::1]:port` or `unix:/path`. The error is a sentence.
     pub fn parse(text: &str) -> Result<Via, String> {
         if let Some(path) = text.strip_prefix("unix:").filter(|path| !path.is_empty()) {
@@ -80,7 +116,9 @@ impl Address {
     pub(crate) fn find(base: &BaseUrl, via: Option<&Via>) -> Result<Address, LoadError> {
         match via {
             None => resolve(&base.host, base.port).map(Address::Tcp),
-            Some(Via::Host { host, port }) => resolve(host, *port).map(Address::Tcp),
+            Some(Via::Host { host, port } | Via::Proxy { host, port }) => {
+                resolve(host, *port).map(Address::Tcp)
+            }
             Some(Via::Unix(path)) => Ok(Address::Unix(path.clone())),
         }
     }
@@ -120,6 +158,10 @@ fn resolve(host: &str, port: u16) -> Result<SocketAddr, LoadError> {
 pub(crate) struct Stream {
     channel: Channel,
     tls: Option<Box<ClientConnection>>,
+    /// There where the way to the server limits the rate.
+    throttle: Option<Box<Throttle>>,
+    /// A tunnel through a proxy, until it stands.
+    tunnel: Option<Box<Tunnel>>,
 }
 
 /// A socket, and the lane on a ring when used through io_uring.
@@ -140,16 +182,37 @@ pub(crate) enum Socket {
 
 impl Stream {
     /// Begins to connect; events are reported under `index`.
-    pub(crate) fn connect(
-        address: &Address,
-        tls: Option<&TlsClient>,
-        poller: &Poller,
-        index: usize,
-    ) -> io::Result<Stream> {
-        let tls = tls.map(TlsClient::session).transpose()?.map(Box::new);
-        let mut channel = poller.connect(address, index)?;
+    pub(crate) fn connect(route: &Route, poller: &Poller, index: usize) -> io::Result<Stream> {
+        let tls = route.tls.as_ref().map(TlsClient::session).transpose()?;
+        let tls = tls.map(Box::new);
+        let mut channel = poller.connect(&route.address, index)?;
         channel.takes_turns = tls.is_none();
-        Ok(Stream { channel, tls })
+        let limit = route.bytes_per_second.map(Throttle::new);
+        Ok(Stream {
+            channel,
+            tls,
+            throttle: limit.map(Box::new),
+            tunnel: route.tunnel().map(Box::new),
+        })
+    }
+
+    /// Returns when the stream is to be tried again by itself, since the limit of the rate lets
+    /// nothing through until then; `None` also where that was returned already.
+    pub(crate) fn take_resume(&mut self) -> Option<Timestamp> {
+        self.throttle.as_mut()?.take_resume()
+    }
+
+    /// Returns whether the stream is to be tried again at `at`, as returned before.
+    pub(crate) fn resumes(&mut self, at: Timestamp) -> bool {
+        let throttle = self.throttle.as_mut();
+        throttle.is_some_and(|throttle| throttle.resumes(at))
+    }
+
+    /// Remembers that an event announced the end of the other side, for a read that comes later.
+    pub(crate) fn note_end(&mut self) {
+        if let Some(throttle) = &mut self.throttle {
+            throttle.has_ended = true;
+        }
     }
 
     /// Returns whether the begun connection is established now; TLS comes behind.
@@ -177,7 +240,7 @@ impl Stream {
 
     /// Returns whether a read without a full buffer means an empty socket.
     pub(crate) fn tells_its_end(&self) -> bool {
-        self.tls.is_none()
+        self.tls.is_none() && self.throttle.is_none()
     }
 
     /// Returns whether the stream has TLS.
@@ -192,8 +255,15 @@ impl Stream {
         Some(session.alpn_protocol().unwrap_or_default())
     }
 
-    /// Continues the TLS handshake, if any; returns whether nothing is left to do.
+    /// Continues the opening of a tunnel and the TLS handshake, if any; returns whether nothing is
+    /// left to do.
     pub(crate) fn shake_hands(&mut self) -> io::Result<bool> {
+        if let Some(tunnel) = &mut self.tunnel {
+            if !tunnel.go_on(&mut self.channel)? {
+                return Ok(false);
+            }
+            self.tunnel = None;
+        }
         match &mut self.tls {
             Some(session) => tls::shake_hands(session, &mut self.channel),
             None => Ok(true),
@@ -209,25 +279,59 @@ impl Stream {
 
     /// Returns whether the other side is known to have closed, so nothing new will come.
     pub(crate) fn has_ended(&self) -> bool {
+        let throttle = self.throttle.as_ref();
         self.channel.lane.as_ref().is_some_and(Lane::has_ended)
+            || throttle.is_some_and(|throttle| throttle.has_ended)
     }
-}
 
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read_at_once(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.tls {
             Some(session) => tls::read(session, &mut self.channel, buffer),
             None => self.channel.read(buffer),
         }
     }
-}
 
-impl Write for Stream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+    fn write_at_once(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.tls {
             Some(session) => tls::write(session, &mut self.channel, bytes),
             None => self.channel.write(bytes),
         }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(throttle) = &mut self.throttle else {
+            return self.read_at_once(buffer);
+        };
+        let now = clock::now();
+        let allowed = throttle.readable(now).min(buffer.len());
+        if allowed == 0 && !buffer.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let bytes = self.read_at_once(&mut buffer[..allowed])?;
+        if let Some(throttle) = &mut self.throttle {
+            throttle.has_read(bytes, now);
+        }
+        Ok(bytes)
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(throttle) = &mut self.throttle else {
+            return self.write_at_once(bytes);
+        };
+        let now = clock::now();
+        let allowed = throttle.writable(now).min(bytes.len());
+        if allowed == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let written = self.write_at_once(&bytes[..allowed])?;
+        if let Some(throttle) = &mut self.throttle {
+            throttle.has_written(written, now);
+        }
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -410,6 +514,12 @@ mod tests {
             "", "unix:", "host", "host:", "host:0", ":80", "::1:80", "host:x",
         ] {
             check(wrong, None);
+        }
+        let proxy = Via::parse_proxy("http://[::1]:3128/").ok();
+        let host = "::1".to_owned();
+        assert_eq!(proxy, Some(Via::Proxy { host, port: 3128 }));
+        for wrong in ["unix:/a", "https://a:1", "a@b:1", "http://a"] {
+            assert!(Via::parse_proxy(wrong).is_err(), "{wrong}");
         }
     }
 }

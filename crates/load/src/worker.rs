@@ -8,6 +8,7 @@
 
 mod messages;
 mod requests;
+mod slow;
 mod streams;
 
 use std::cmp::Reverse;
@@ -98,6 +99,8 @@ pub(crate) struct Worker<'a> {
     due: Vec<(usize, Timestamp)>,
     /// Connections whose next message may have come already.
     aside: Vec<usize>,
+    /// Connections, or carriers, held back by a limit of the rate, and when they go on.
+    resting: slow::Resting,
     /// `None`: a closed load.
     pacer: Option<Pacer<'a>>,
     in_flight: usize,
@@ -121,6 +124,7 @@ impl<'a> Worker<'a> {
         let pacer = |schedule| Pacer::of_plan(schedule, recorded, plan, task.number);
         Ok(Worker {
             pacer: task.schedule.map(pacer),
+            resting: slow::Resting::of(task.routes),
             sweep_at: task.start,
             level_at: task.start + LEVEL_EVERY,
             ledger: Ledger::new(task.scenario, task.window, book)
@@ -232,6 +236,7 @@ impl<'a> Worker<'a> {
 
     /// Starts due work: ended think times, and ticks with a free user.
     fn work_off(&mut self, now: Timestamp) {
+        self.go_on_resting(now);
         while let Some(Reverse((at, index))) = self.wakeups.peek().copied()
             && at <= now
         {
@@ -300,9 +305,15 @@ impl<'a> Worker<'a> {
     }
 
     fn on_event(&mut self, event: Ready) {
-        if self.is_http2() {
-            return self.on_carrier_event(event);
+        self.note_end(event);
+        match self.is_http2() {
+            true => self.on_carrier_event(event),
+            false => self.on_connection_event(event),
         }
+        self.note_rest(event.index);
+    }
+
+    fn on_connection_event(&mut self, event: Ready) {
         let index = event.index;
         let connection = &mut self.connections[index];
         if !connection.is_open() {
@@ -436,7 +447,8 @@ impl<'a> Worker<'a> {
         let mean = self.service_mean.0;
         let dense = mean < self.in_flight as u64 * DENSE.0;
         // Think times that are over are not kept waiting.
-        let closed = self.pacer.is_none() && self.wakeups.is_empty();
+        let closed =
+            self.pacer.is_none() && self.wakeups.is_empty() && self.resting.next().is_none();
         let waking = match self.is_http2() {
             true => self.carriers.open().min(self.in_flight),
             false => self.in_flight,
@@ -458,7 +470,8 @@ impl<'a> Worker<'a> {
         let users =
             !self.idle.is_empty() || self.connections.len() < self.task.connections_max as usize;
         let tick = self.tick_due().filter(|_| users && self.sending);
-        wakeup.into_iter().chain(tick).min()
+        let rest = self.resting.next();
+        wakeup.into_iter().chain(tick).chain(rest).min()
     }
 
     /// Records what was not answered.

@@ -62,6 +62,10 @@ pub(crate) struct ReachArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) connect_to: Option<String>,
 
+    /// Connect through this HTTP proxy, by CONNECT: http://HOST:PORT
+    #[arg(long, value_name = "PROXY", conflicts_with = "connect_to")]
+    pub(crate) proxy: Option<String>,
+
     /// Trust the certificate authorities in this file instead of the system's
     #[arg(long, value_name = "FILE.pem")]
     pub(crate) ca: Option<PathBuf>,
@@ -73,4 +77,11 @@ pub(crate) struct ReachArgs {
     /// Longest wait for an answer
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
+}
+
+impl ReachArgs {
+    /// Where connections go, when not to the URL's host. The error is a sentence.
+    pub(crate) fn via(&self) -> Result<Option<load::Via>, String> {
+        load::Via::of(self.connect_to.as_deref(), self.proxy.as_deref())
+    }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use figures::text::{left, width};
 use figures::{counted, numbers};
-use load::{Checked, Plan, Trust, Via};
+use load::{Checked, Plan, Trust};
 use recording::Outcome;
 use scenario::{FlowSpec, Scenario};
 use serde::Serialize;
@@ -23,8 +23,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let scenario = scenario(args)?;
     let default = Plan::default();
     let plan = Plan {
-        via: (args.reach.connect_to.as_deref().map(Via::parse).transpose())
-            .map_err(Failure::usage)?,
+        via: args.reach.via().map_err(Failure::usage)?,
         answer_timeout: args.reach.timeout.map_or(default.answer_timeout, nanos),
         trust: Trust {
             authorities: args.reach.ca.clone(),

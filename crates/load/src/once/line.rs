@@ -59,8 +59,7 @@ impl Line {
             let why = "not sent: WebSockets do not go over HTTP/2; leave --http2 out";
             return Err((Outcome::CheckFailed, why.to_owned()));
         }
-        let mut stream =
-            Blocking::connect(&route.address, route.tls.as_ref(), limit).map_err(failed)?;
+        let mut stream = Blocking::on(route, limit).map_err(failed)?;
         let chosen = stream.shake_hands().map_err(failed)?;
         let http2 = match (route.speaks, chosen.as_deref()) {
             (Speaks::Http1, _) => false,

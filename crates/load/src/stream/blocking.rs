@@ -8,6 +8,8 @@ use std::time::Duration;
 use rustls::{ClientConnection, StreamOwned};
 
 use super::Address;
+use super::tunnel::Tunnel;
+use crate::route::Route;
 use crate::tls::TlsClient;
 
 /// A blocking stream, for single requests.
@@ -25,18 +27,40 @@ pub(crate) enum Waiting {
 }
 
 impl Blocking {
+    /// Connects within `limit` on a way to the server, through its proxy where there is one.
+    pub(crate) fn on(route: &Route, limit: Duration) -> io::Result<Blocking> {
+        Blocking::open(&route.address, route.tls.as_ref(), route.tunnel(), limit)
+    }
+
     /// Connects within `limit`; a TLS handshake comes with the first write.
     pub(crate) fn connect(
         address: &Address,
         tls: Option<&TlsClient>,
         limit: Duration,
     ) -> io::Result<Blocking> {
-        let socket = match address {
+        Blocking::open(address, tls, None, limit)
+    }
+
+    fn open(
+        address: &Address,
+        tls: Option<&TlsClient>,
+        tunnel: Option<Tunnel>,
+        limit: Duration,
+    ) -> io::Result<Blocking> {
+        let mut socket = match address {
             Address::Tcp(address) => Waiting::Tcp(BlockingTcp::connect_timeout(address, limit)?),
             Address::Unix(path) => Waiting::Unix(BlockingUnix::connect(path)?),
         };
         if let Waiting::Tcp(stream) = &socket {
             stream.set_nodelay(true)?;
+        }
+        if let Some(mut tunnel) = tunnel {
+            socket.limit(limit)?;
+            if !tunnel.go_on(&mut socket)? {
+                return Err(io::Error::other(
+                    "the proxy did not respond within the limit",
+                ));
+            }
         }
         let stream = match tls.map(TlsClient::session).transpose()? {
             None => Blocking::Plain(socket),
@@ -65,7 +89,13 @@ impl Blocking {
             Blocking::Plain(socket) => socket,
             Blocking::Tls(stream) => &stream.sock,
         };
-        match socket {
+        socket.limit(limit)
+    }
+}
+
+impl Waiting {
+    fn limit(&self, limit: Duration) -> io::Result<()> {
+        match self {
             Waiting::Tcp(stream) => {
                 stream.set_read_timeout(Some(limit))?;
                 stream.set_write_timeout(Some(limit))

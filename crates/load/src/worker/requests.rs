@@ -58,8 +58,7 @@ impl Worker<'_> {
         connection.request.wished = now;
         connection.request.deadline = now + self.task.plan.connect_timeout;
         let route = self.task.routes.of_link(connection.link);
-        let (address, tls) = (&route.address, route.tls.as_ref());
-        if let Err(error) = connection.connect(address, tls, &self.poller, index) {
+        if let Err(error) = connection.connect(route, &self.poller, index) {
             self.fail(
                 index,
                 Outcome::ConnectFailed,
@@ -136,6 +135,7 @@ impl Worker<'_> {
                 &format!("while sending: {error}"),
             );
         }
+        self.note_rest(index);
     }
 
     /// The answer in the connection's reader is complete.

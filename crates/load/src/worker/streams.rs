@@ -58,7 +58,7 @@ impl Carriers {
         self.all.get(index?)?.as_ref()
     }
 
-    fn carrier_mut(&mut self, index: usize) -> Option<&mut Carrier> {
+    pub(super) fn carrier_mut(&mut self, index: usize) -> Option<&mut Carrier> {
         self.all.get_mut(index)?.as_mut()
     }
 
@@ -161,8 +161,7 @@ impl Worker<'_> {
         let index = self.carriers.free_index();
         let link = u16::try_from(group / self.groups_each()).unwrap_or_default();
         let route = self.task.routes.of_link(link);
-        let to = (&route.address, route.tls.as_ref());
-        let carrier = Carrier::connect(to, &self.poller, (index, group), clock::now())?;
+        let carrier = Carrier::connect(route, &self.poller, (index, group), clock::now())?;
         self.carriers.all[index] = Some(carrier);
         self.carriers.open += 1;
         self.carriers.groups[group].current = Some(index);
@@ -248,6 +247,7 @@ impl Worker<'_> {
                     &format!("while sending: {error}"),
                 );
             }
+            self.note_rest(index);
         }
         !self.due.is_empty()
     }

@@ -621,6 +621,30 @@ fn bodies_wait_for_windows() {
     }
 }
 
+/// A connection's requests share its limit: two responses of 4,000 bytes at 20,000 per second, of
+/// which a tenth of a second passes at once.
+#[test]
+fn a_limit_of_the_rate_holds_for_a_connection() {
+    let body = frame(DATA, END, 0, vec![b'x'; 4_000]);
+    let answer = move |id: u32| {
+        let mut data = body.clone();
+        data[5..9].copy_from_slice(&id.to_be_bytes());
+        [open_head(id), data].concat()
+    };
+    let text = "GET /\n[Options]\nlimit-rate: 20000\nHTTP 200\n";
+    let scenario = flow(Script::new(answer).serve(), text, ScoreSpec::default());
+    for plan in on_each_engine(&shared(2)) {
+        let (exchanges, _, result) = load(&plan, &scenario);
+        assert!(result.failures.is_empty(), "{:?}", result.failures);
+        assert_eq!(exchanges.len(), 2, "more than the time allows");
+        let last = exchanges
+            .iter()
+            .map(|one| one.answered.since(one.sent))
+            .max();
+        assert!(last >= Some(millis(290)), "{last:?}");
+    }
+}
+
 #[test]
 fn over_tls_the_server_has_to_choose_http2() {
     let all = [

@@ -258,7 +258,6 @@ fn what_a_load_cannot_obey_is_refused_before_it_begins() {
         ..plan(2)
     };
     for (plan, options, part) in [
-        (plan(1), "limit-rate: 1000", "limit-rate"),
         (plan(1), "http2: true", "--http2"),
         (http2.clone(), "http2: false", "--http2"),
     ] {
@@ -270,15 +269,115 @@ fn what_a_load_cannot_obey_is_refused_before_it_begins() {
     assert!(http2.check(&agreed).is_ok());
 }
 
+/// A flow that sends 2,000 bytes and receives 4,000, at 20,000 bytes per second.
+fn slow_flow(url: &str, options: &str) -> Scenario {
+    let text = format!(
+        "POST /a\n[Options]\nlimit-rate: 20000\n{options}`{}`\nHTTP 200\n[Asserts]\nbytes count == 4000\n",
+        "y".repeat(2_000)
+    );
+    flow(url, &text, &[])
+}
+
 /// What is sent and what comes each take as long as the rate says.
 #[test]
 fn a_single_pass_is_slowed() {
     let address = serve_answers(|_| ok(&"x".repeat(4_000)));
-    let text = format!(
-        "POST /a\n[Options]\nlimit-rate: 20000\n`{}`\nHTTP 200\n[Asserts]\nbytes count == 4000\n",
-        "y".repeat(2_000)
-    );
-    let passed = pass(&plan(1), &flow(&format!("http://{address}"), &text, &[])).expect("a server");
+    let scenario = slow_flow(&format!("http://{address}"), "");
+    let passed = pass(&plan(1), &scenario).expect("a server");
     assert!(passed[0].faults.is_empty(), "{passed:?}");
     assert!(passed[0].time >= millis(300), "{:?}", passed[0].time);
+}
+
+/// Of each direction a tenth of a second may pass at once: the piece that is due, and a late one.
+#[test]
+fn a_load_is_slowed() {
+    let body = || ok(&"x".repeat(4_000));
+    let plain = serve_answers(move |_| body());
+    let over_tls = serve_over_tls(&[b"http/1.1"], move |mut stream| {
+        while read_request(&mut stream).is_some() && stream.write_all(&body()).is_ok() {}
+    });
+    for (url, options) in [
+        (format!("http://{plain}"), ""),
+        (format!("https://{over_tls}"), "cacert: ca.pem\n"),
+    ] {
+        let scenario = slow_flow(&url, options);
+        for plan in on_each_engine(&plan(3)) {
+            let (exchanges, _, result) = load(&plan, &scenario);
+            assert!(result.failures.is_empty(), "{:?}", result.failures);
+            let answered = exchanges.iter().filter(|one| one.outcome == Outcome::Ok);
+            let times: Vec<_> = answered.map(|one| one.answered.since(one.sent)).collect();
+            assert!(!times.is_empty(), "{url}: nothing was answered");
+            assert!(
+                times.iter().all(|time| *time >= millis(190)),
+                "{url}: {times:?}"
+            );
+        }
+    }
+}
+
+/// A proxy that opens tunnels to any port of this machine; returns the address.
+fn serve_proxy(answer: &'static str) -> SocketAddr {
+    serve(move |mut stream| {
+        let Some(request) = read_request(&mut stream) else {
+            return;
+        };
+        let _ = stream.write_all(answer.as_bytes());
+        let target = request.split(' ').nth(1).unwrap_or_default().to_owned();
+        if !request.starts_with("CONNECT ") || !answer.starts_with("HTTP/1.1 200") {
+            return;
+        }
+        let Ok(server) = std::net::TcpStream::connect(target) else {
+            return;
+        };
+        let (Ok(mut down), Ok(mut back)) = (server.try_clone(), stream.try_clone()) else {
+            return;
+        };
+        let copying = std::thread::spawn(move || {
+            let _ = std::io::copy(&mut down, &mut back);
+            let _ = back.shutdown(std::net::Shutdown::Both);
+        });
+        let mut up = server;
+        let _ = std::io::copy(&mut stream, &mut up);
+        let _ = up.shutdown(std::net::Shutdown::Both);
+        let _ = copying.join();
+    })
+}
+
+#[test]
+fn a_load_goes_through_a_tunnel_of_a_proxy() {
+    let plain = format!("http://{}", serve_answers(|_| ok("hello")));
+    let over_tls = format!("https://{}", serve_over_tls(&[], hello));
+    let closed = "HTTP/1.1 403 Forbidden\u{1b}\r\n\r\n";
+    let open = "HTTP/1.1 200 Connection established\r\nVia: test\r\n\r\n";
+    for (url, options) in [(&plain, ""), (&over_tls, "[Options]\ncacert: ca.pem\n")] {
+        let text = format!("GET /a\n{options}HTTP 200\n[Asserts]\nbody == \"hello\"\n");
+        let scenario = flow(url, &text, &[]);
+        for (answer, refusal) in [
+            (open, None),
+            (closed, Some("the proxy refused: HTTP/1.1 403")),
+        ] {
+            let proxy = serve_proxy(answer).to_string();
+            let plan = Plan {
+                via: Some(load::Via::parse_proxy(&proxy).expect("an address")),
+                ..plan(2)
+            };
+            let passed = pass(&plan, &scenario).expect("an address");
+            for plan in on_each_engine(&plan) {
+                let (exchanges, _, result) = load(&plan, &scenario);
+                let Some(refusal) = refusal else {
+                    assert!(passed[0].faults.is_empty(), "{passed:?}");
+                    assert!(result.failures.is_empty(), "{:?}", result.failures);
+                    assert!(exchanges.iter().any(|one| one.outcome == Outcome::Ok));
+                    continue;
+                };
+                let reasons = [&passed[0].faults[0], &result.failures[0].reason];
+                for reason in reasons {
+                    assert!(
+                        reason.contains(refusal) && !reason.contains('\u{1b}'),
+                        "{reason}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use load::{Arrivals, Goal, Pace, Plan, Schedule, Trust, Via};
+use load::{Arrivals, Goal, Pace, Plan, Schedule, Trust};
 use recording::Nanos;
 use scenario::{Scenario, Single};
 
@@ -192,13 +192,7 @@ fn plan(args: &LoadArgs, config: &Config, inputs: &Inputs) -> Result<Plan, Failu
         connect_timeout: args.connect_timeout.map_or(default.connect_timeout, nanos),
         keep_alive: !args.no_keepalive,
         keep_bodies: args.keep_bodies || config.load.keep_bodies,
-        via: args
-            .reach
-            .connect_to
-            .as_deref()
-            .map(Via::parse)
-            .transpose()
-            .map_err(Failure::usage)?,
+        via: args.reach.via().map_err(Failure::usage)?,
         trust: Trust {
             authorities: (args.reach.ca.as_deref())
                 .map(|path| inputs.as_path(path))
