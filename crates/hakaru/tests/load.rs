@@ -110,6 +110,24 @@ fn the_exit_status_tells_what_was_missed() {
     assert!(message.contains("`soon` is no expectation"), "{message}");
 }
 
+/// Figures in Prometheus' format are those of the JSON.
+fn check_prometheus(text: &str, requests: f64, p50_ms: &serde_json::Value) {
+    let line = |labels: &str| {
+        let found = text.lines().find_map(|line| line.strip_prefix(labels));
+        let value = found.and_then(|value| value.trim().parse::<f64>().ok());
+        value.unwrap_or_else(|| panic!("{labels} in {text}"))
+    };
+    let step = "http_request_method=\"GET\",http_route=\"/b\",step=\"b.hurl:1\"";
+    let ok = line(&format!(
+        "hakaru_load_requests_total{{{step},outcome=\"ok\"}}"
+    ));
+    assert_eq!(ok, requests);
+    let timed = format!("http_client_request_duration_seconds_count{{{step}}}");
+    assert_eq!(line(&timed), requests);
+    let median = line("hakaru_load_latency_seconds{quantile=\"0.5\"}");
+    assert_eq!(median, p50_ms.as_f64().expect("a time") / 1e3);
+}
+
 #[test]
 fn flows_with_weights_and_rows_of_their_own() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -141,6 +159,8 @@ fn flows_with_weights_and_rows_of_their_own() {
         "series.csv",
         "--hdr",
         "latency.hlog",
+        "--prometheus",
+        "load.prom",
     ];
     let output = hakaru(folder.path(), &arguments);
     let err = String::from_utf8_lossy(&output.stderr);
@@ -163,6 +183,8 @@ fn flows_with_weights_and_rows_of_their_own() {
         series.starts_with("second,rps,") && series.lines().count() >= 2,
         "{series}"
     );
+    let prometheus = std::fs::read_to_string(folder.path().join("load.prom")).expect("a file");
+    check_prometheus(&prometheus, count(1), &json["latency_ms"]["p50"]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ pub mod hdr_log;
 pub mod json;
 pub mod live;
 pub mod page;
+pub mod prometheus;
 pub mod rows;
 pub mod search;
 mod v1;

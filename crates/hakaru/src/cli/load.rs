@@ -176,6 +176,10 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) series: Option<PathBuf>,
 
+    /// Also write the figures in Prometheus' text format
+    #[arg(long, value_name = "FILE.prom", conflicts_with = "find_max")]
+    pub(crate) prometheus: Option<PathBuf>,
+
     /// Also write the latencies as an HdrHistogram log (version 2), one histogram per second
     #[arg(long, value_name = "FILE.hlog", conflicts_with = "find_max")]
     pub(crate) hdr: Option<PathBuf>,
@@ -261,4 +265,8 @@ pub(crate) struct MergeArgs {
     /// Also write the figures of each second as CSV
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) series: Option<PathBuf>,
+
+    /// Also write the figures in Prometheus' text format
+    #[arg(long, value_name = "FILE.prom")]
+    pub(crate) prometheus: Option<PathBuf>,
 }

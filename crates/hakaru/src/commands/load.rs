@@ -67,6 +67,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         json: args.form.json,
         html: args.html.as_deref(),
         series: args.series.as_deref(),
+        prometheus: args.prometheus.as_deref(),
     };
     outputs.check()?;
     part::check(args)?;
@@ -169,7 +170,13 @@ fn ask(args: &LoadArgs, loaded: &Loaded, settings: &Settings) -> Result<(), Fail
     let host = match &settings.plan.via {
         Some(Via::Unix(_)) => None,
         Some(Via::Host { host, .. }) => Some(host.as_str()),
-        None => Some(settings.scenario.base_url().host.as_str()),
+        proxy => {
+            // To the proxy, a local name is its own machine.
+            if let Some(Via::Proxy { host, .. }) = proxy {
+                consent::target(host, &allowed)?;
+            }
+            Some(settings.scenario.base_url().host.as_str())
+        }
     };
     match host {
         Some(host) if args.on.is_empty() || !is_own_of_each(host) => {

@@ -15,6 +15,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
         json: args.form.json,
         html: args.html.as_deref(),
         series: args.series.as_deref(),
+        prometheus: args.prometheus.as_deref(),
     };
     outputs.check()?;
     let read = |path: &std::path::PathBuf| {

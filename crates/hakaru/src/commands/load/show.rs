@@ -14,13 +14,15 @@ pub(super) struct Outputs<'a> {
     pub(super) json: bool,
     pub(super) html: Option<&'a Path>,
     pub(super) series: Option<&'a Path>,
+    pub(super) prometheus: Option<&'a Path>,
 }
 
 impl Outputs<'_> {
     /// Refuses what could not be written when all has been measured.
     pub(super) fn check(&self) -> Result<(), Failure> {
         check_html(self.html, self.json)?;
-        for path in self.html.iter().chain(&self.series) {
+        let files = [self.html, self.series, self.prometheus];
+        for path in files.into_iter().flatten() {
             check_writable(path)?;
         }
         Ok(())
@@ -40,6 +42,9 @@ pub(super) fn show(view: &View<'_>, outputs: &Outputs<'_>) -> Result<(), Failure
     }
     if let Some(path) = outputs.series {
         write_html(path, &rows::csv(view.rows))?;
+    }
+    if let Some(path) = outputs.prometheus {
+        write_html(path, &load_report::prometheus::text(view))?;
     }
     if let Some(path) = outputs.html {
         let (json, text) = (
