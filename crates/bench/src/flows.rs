@@ -27,9 +27,9 @@ const FINDINGS: usize = 3;
 struct Seen {
     /// Requests by route, as named by `hakaru logs`.
     routes: BTreeMap<String, f64>,
-    /// Requests per second.
+    /// Requests per second, while the load sent any.
     rate: f64,
-    /// Requests under way, on average.
+    /// Requests under way, on average, while the load sent any.
     under_way: f64,
 }
 
@@ -127,32 +127,37 @@ fn measure(chat: &Copy, config: &str, more: &[&str]) -> Result<(Seen, Value), Bo
     }
     let log = chat.folder.join("access.log");
     let routes = chat.hakaru(&["logs".to_owned(), log.display().to_string()], &[])?;
-    Ok((seen(&log, &routes)?, run))
+    let seconds = run["load"]["duration_s"].as_f64();
+    let seconds = seconds.ok_or("a run without a duration")?;
+    Ok((seen(&log, &routes, seconds)?, run))
 }
 
-fn seen(log: &Path, routes: &Value) -> Result<Seen, Box<dyn Error>> {
+/// Returns what a log says of a load of so many seconds.
+fn seen(log: &Path, routes: &Value, seconds: f64) -> Result<Seen, Box<dyn Error>> {
     let text = fs::read_to_string(log)?;
     let field = |line: &str, name: &str| {
         let fields = line.split('\t').filter_map(|field| field.split_once(':'));
         let mut found = fields.filter(|(label, _)| *label == name);
         found.find_map(|(_, value)| value.parse::<f64>().ok())
     };
-    let spans = text
-        .lines()
-        .filter_map(|line| Some((field(line, "time")?, field(line, "reqtime")?)));
-    let (mut first, mut last, mut busy, mut count) = (f64::INFINITY, 0.0_f64, 0.0, 0.0);
-    for (ended, took) in spans {
-        first = first.min(ended - took);
-        last = last.max(ended);
-        busy += took;
-        count += 1.0;
-    }
+    let span = |line: &str| {
+        let (ended, took) = (field(line, "time")?, field(line, "reqtime")?);
+        Some((ended - took, ended))
+    };
+    let spans: Vec<(f64, f64)> = text.lines().filter_map(span).collect();
+    // Not up to the last end: how long what is under way when the load ends still takes, up to two
+    // seconds with nothing else sent, differs from run to run.
+    let first = spans.iter().map(|(began, _)| *began).reduce(f64::min);
+    let last = first.ok_or("a log without requests")? + seconds;
+    let busy = spans
+        .iter()
+        .map(|(began, ended)| (ended.min(last) - began).max(0.0));
     let rows = routes["routes"].as_array().ok_or("a log without routes")?;
     let row = |row: &Value| Some((row["route"].as_str()?.to_owned(), row["requests"].as_f64()?));
     Ok(Seen {
         routes: rows.iter().filter_map(row).collect(),
-        rate: count / (last - first),
-        under_way: busy / (last - first),
+        rate: spans.len() as f64 / seconds,
+        under_way: busy.sum::<f64>() / seconds,
     })
 }
 
@@ -233,11 +238,13 @@ mod tests {
     fn a_log_shows_rate_and_requests_under_way() {
         let folder = tempfile::tempdir().expect("a folder");
         let log = folder.path().join("access.log");
-        let lines = "time:11.000\treqtime:1.000\ntime:12.000\treqtime:0.500\n";
+        let lines =
+            "time:11.000\treqtime:1.000\ntime:12.000\treqtime:0.500\ntime:19.000\treqtime:7.000\n";
         fs::write(&log, lines).expect("a log");
         let routes = serde_json::json!({ "routes": [{ "route": "GET /", "requests": 2 }] });
-        let seen = seen(&log, &routes).expect("figures");
-        assert_eq!((seen.rate, seen.under_way), (1.0, 0.75));
+        let seen = seen(&log, &routes, 2.0).expect("figures");
+        assert_eq!((seen.rate, seen.under_way), (1.5, 0.75));
+        // What the last one still took is no part of the load.
         assert_eq!(seen.routes["GET /"], 2.0);
     }
 }

@@ -77,6 +77,7 @@ pub(super) const LOAD: &[Flag] = &[
     ("--brief", "a short look, which claims nothing"),
     ("--part NAME", "one part alone"),
     ("--connections N", "one number of connections alone"),
+    ("--rounds N", "in which the tools take turns (15)"),
 ];
 pub(super) const LOGS: &[Flag] = &[("--rounds N", "in which the programs take turns")];
 pub(super) const WHATIF: &[Flag] = &[

@@ -58,7 +58,7 @@ const BENCHES: &[Bench] = &[
     ),
     (
         "load",
-        "the load generator beside wrk, ab, hey, oha and h2load on nginx, and against known servers; --brief",
+        "the load generator beside wrk, ab, hey, oha, h2load and k6 on nginx, and against known servers; --brief",
         help::LOAD,
         load::run_bench,
     ),

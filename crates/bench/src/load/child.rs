@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use crate::apps::CLIENT_CORE;
+use crate::apps::{CLIENT_CORE, SERVER_CORE};
 
 /// Ticks of `/proc/<pid>/stat` a second: fixed in what the kernel shows to programs.
 const TICKS_A_SECOND: f64 = 100.0;
@@ -25,10 +25,19 @@ pub(crate) struct Ran {
     pub(crate) memory_mb: f64,
 }
 
-/// Runs a program to the end, with standard error dropped.
+/// Runs a program to the end on the client's core, with standard error dropped.
 pub(crate) fn run(words: &[String]) -> Result<Ran, Box<dyn Error>> {
+    run_on(&CLIENT_CORE.to_string(), words)
+}
+
+/// The same on the server's core too.
+pub(crate) fn run_on_all(words: &[String]) -> Result<Ran, Box<dyn Error>> {
+    run_on(&format!("{SERVER_CORE},{CLIENT_CORE}"), words)
+}
+
+fn run_on(cores: &str, words: &[String]) -> Result<Ran, Box<dyn Error>> {
     let mut command = Command::new("taskset");
-    command.args(["-c", &CLIENT_CORE.to_string()]).args(words);
+    command.args(["-c", cores]).args(words);
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

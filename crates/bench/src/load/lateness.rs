@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-use super::nginx::Nginx;
+use super::nginx::{Nginx, Serves};
 use super::{child, tools};
 
 const ROUNDS: (usize, usize) = (5, 1);
@@ -18,7 +18,7 @@ const CAPACITY_SECONDS: u32 = 2;
 /// Runs the rounds; whether the lateness was small in each.
 pub(super) fn run(seconds: u32, brief: bool) -> Result<bool, Box<dyn Error>> {
     println!("\nlateness of an open load at half of the capacity, p99");
-    let server = Nginx::start(false)?;
+    let server = Nginx::start(Serves::File)?;
     let rate = capacity(&server)? / 2.0;
     let mut met = true;
     for _ in 0..if brief { ROUNDS.1 } else { ROUNDS.0 } {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use super::nginx::Nginx;
+use super::nginx::{Nginx, Serves};
 use super::{child, tools};
 
 const CONNECTIONS: u32 = 50;
@@ -16,7 +16,7 @@ const GROWTH_MB_MAX: f64 = 1.0;
 /// Runs both; whether the memory stayed.
 pub(super) fn run(brief: bool) -> Result<bool, Box<dyn Error>> {
     println!("\nmemory of a long run");
-    let server = Nginx::start(false)?;
+    let server = Nginx::start(Serves::File)?;
     let short = load(&server, if brief { SECONDS.1 } else { SECONDS.0 })?;
     let rate = short.requests / f64::from(short.seconds);
     // A tenth more, since no two runs are equally fast.

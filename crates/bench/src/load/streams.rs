@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use super::nginx::Nginx;
+use super::nginx::{Nginx, Serves};
 use super::tools::{self, H2LOAD, Task};
 use super::{Wanted, mark, print, ratio, rounds};
 
@@ -19,14 +19,13 @@ pub(super) fn run(wanted: &Wanted) -> Result<bool, Box<dyn Error>> {
     if !names.contains(&H2LOAD) {
         return Err("there is no h2load in PATH; `cargo xtask setup --for test` unpacks it".into());
     }
-    let server = Nginx::start(true)?;
+    let server = Nginx::start(Serves::Http2)?;
     let mut met = true;
-    for (connections, streams) in SHAPES {
+    let is_wanted = |shape: &&(u32, u32)| wanted.has_connections(shape.0);
+    for (connections, streams) in SHAPES.iter().filter(is_wanted).copied() {
         let task = Task {
-            url: server.url(),
-            connections,
             streams: Some(streams),
-            seconds: wanted.block_seconds,
+            ..Task::of(server.url(), connections, wanted.block_seconds)
         };
         let runs = rounds(&tools, &task, wanted.rounds)?;
         println!(

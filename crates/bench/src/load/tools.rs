@@ -1,13 +1,16 @@
 //! Compared load generators: command line and parsing of the output.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Our engine on epoll.
 pub(crate) const EPOLL: &str = "hakaru epoll";
 /// Hakaru's engine on io_uring, where allowed by the kernel.
 pub(crate) const URING: &str = "hakaru io_uring";
-/// The peer over HTTP/2.
+/// The peer over HTTP/2, and one of the most frugal at one connection; the other is ab.
 pub(crate) const H2LOAD: &str = "h2load";
+pub(crate) const AB: &str = "ab";
+/// The peer with scripts.
+pub(crate) const K6: &str = "k6";
 
 /// What a tool is to do.
 pub(crate) struct Task<'a> {
@@ -16,6 +19,24 @@ pub(crate) struct Task<'a> {
     /// Requests at once on each connection, over HTTP/2; `None`: HTTP/1.1.
     pub(crate) streams: Option<u32>,
     pub(crate) seconds: u32,
+    /// Threads of hakaru.
+    pub(crate) threads: u32,
+    /// Folder of the scenario, as `flow.hurl` and `k6.js`; `None`: the URL alone.
+    pub(crate) scenario: Option<&'a Path>,
+}
+
+impl<'a> Task<'a> {
+    /// The URL alone over HTTP/1.1, by one thread.
+    pub(crate) fn of(url: &'a str, connections: u32, seconds: u32) -> Task<'a> {
+        Task {
+            url,
+            connections,
+            streams: None,
+            seconds,
+            threads: 1,
+            scenario: None,
+        }
+    }
 }
 
 /// What a tool says of itself.
@@ -65,7 +86,7 @@ const TOOLS: &[Tool] = &[
         },
     },
     Tool {
-        name: "ab",
+        name: AB,
         command: |Task {
                       url,
                       connections,
@@ -124,9 +145,33 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
+const SCRIPTED: Tool = Tool {
+    name: K6,
+    command: |Task {
+                  connections,
+                  seconds,
+                  scenario,
+                  ..
+              }| {
+        let folder = scenario.unwrap_or(Path::new("")).display();
+        words(&format!(
+            "k6 run --quiet --vus {connections} --duration {seconds}s {folder}/k6.js"
+        ))
+    },
+    read: read_k6,
+};
+
 /// Returns the installed tools; hakaru always, on each engine allowed by the kernel.
 pub(crate) fn installed() -> Vec<&'static Tool> {
     TOOLS.iter().filter(|tool| tool.is_here()).collect()
+}
+
+/// Returns hakaru on each engine, and k6 where installed.
+pub(crate) fn scripted() -> Vec<&'static Tool> {
+    let mut tools = installed();
+    tools.retain(|tool| [EPOLL, URING].contains(&tool.name));
+    tools.extend(Some(&SCRIPTED).filter(|tool| tool.is_here()));
+    tools
 }
 
 /// Returns the installed tools with HTTP/2 on one thread.
@@ -180,11 +225,16 @@ fn hakaru(task: &Task<'_>, engine: &str) -> Vec<String> {
         connections,
         streams,
         seconds,
+        threads,
+        scenario,
     } = task;
     let mut command = vec![program().display().to_string()];
     command.extend(words(&format!(
-        "load {url} --engine {engine} -c {connections} -d {seconds}s --json"
+        "load {url} --engine {engine} -c {connections} -d {seconds}s --threads {threads} --json"
     )));
+    if let Some(folder) = scenario {
+        command.extend(words(&format!("--flow {}/flow.hurl", folder.display())));
+    }
     if let Some(streams) = streams {
         command.extend(words(&format!("--http2 --streams {streams}")));
     }
@@ -197,6 +247,7 @@ fn h2load(task: &Task<'_>) -> Vec<String> {
         connections,
         streams,
         seconds,
+        ..
     } = task;
     let protocol = match streams {
         Some(streams) => format!("-m{streams}"),
@@ -238,6 +289,25 @@ fn read_oha(text: &str) -> Option<Told> {
     })
 }
 
+/// A run with failed checks is no run. Before its version 1, k6 printed the share of passed ones.
+fn read_k6(text: &str) -> Option<Told> {
+    let first = |name: &str| {
+        let named = |line: &&str| line.trim_start().starts_with(name);
+        let (_, figures) = text.lines().find(named)?.split_once(':')?;
+        figures.split_whitespace().next()
+    };
+    match first("checks_failed") {
+        Some(failed) => failed == "0.00%",
+        None => first("checks") == Some("100.00%"),
+    }
+    .then_some(())?;
+    Some(Told {
+        requests: first("http_reqs")?.parse().ok()?,
+        p50_ms: None,
+        p99_ms: None,
+    })
+}
+
 /// The word behind `mark`.
 fn behind<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(mark)?;
@@ -270,7 +340,8 @@ mod tests {
     #[test]
     fn what_the_peers_print_is_read() {
         let check = |name: &str, text: &str, expected: (f64, Option<f64>, Option<f64>)| {
-            let tool = TOOLS.iter().find(|tool| tool.name == name).expect(name);
+            let mut tools = TOOLS.iter().chain([&SCRIPTED]);
+            let tool = tools.find(|tool| tool.name == name).expect(name);
             let told = (tool.read)(text).expect(text);
             assert_eq!(
                 (told.requests, told.p50_ms, told.p99_ms),
@@ -302,6 +373,11 @@ mod tests {
             "oha",
             "{\"statusCodeDistribution\": {\"200\": 7}, \"latencyPercentiles\": {\"p50\": 0.002, \"p99\": 0.003}}",
             (7.0, Some(2.0), Some(3.0)),
+        );
+        check(
+            K6,
+            "  checks_failed......: 0.00% 0 out of 27\n    http_reqs......................: 91 8.9/s\n",
+            (91.0, None, None),
         );
         check(
             H2LOAD,
