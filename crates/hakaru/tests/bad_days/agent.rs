@@ -17,7 +17,11 @@ fn run_seen_inside(project: &Project) -> Ended {
         // Of a dense load, one that is missing stands for as many as one that was told of.
         let weight = (number("requests") - number("unseen")) / number("told").max(1.0);
         let missing = number("unseen") / weight.max(1.0);
-        assert!(missing < 2.5, "{missing} unseen of {route}\n{}\nin{said}", json["agent"]);
+        assert!(
+            missing < 2.5,
+            "{missing} unseen of {route}\n{}\nin{said}",
+            json["agent"]
+        );
         assert!(!route["balance_ms"].is_null(), "no balance in{said}");
     }
     said
@@ -46,7 +50,10 @@ fn a_dense_load_is_looked_at_in_part() {
     let (requests, told) = (number("requests"), number("told"));
     assert!(told < 3.0 * 2_500.0 * 1.8, "{told} of {requests} in{said}");
     let is_thinned = told + number("unseen") < requests;
-    assert!(is_thinned || requests < 3.0 * 2_500.0 * 1.5, "{told} in{said}");
+    assert!(
+        is_thinned || requests < 3.0 * 2_500.0 * 1.5,
+        "{told} in{said}"
+    );
     let page = project.end(&["report", "--full"]);
     match is_thinned {
         true => page.check(0, &["drawn at random"]),
