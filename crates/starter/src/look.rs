@@ -22,8 +22,11 @@ pub struct App {
     pub port: u16,
     /// A command for resetting the data, where the app's files name one.
     pub before: Option<String>,
-    /// Paths with a page for a plain GET, as far as the files show.
+    /// Paths with a page for a plain GET, as far as the files show; a number stands for a parameter
+    /// that is one.
     pub paths: Vec<String>,
+    /// Routes with parameters of unknown values, such as `/pictures/:name`.
+    pub to_fill: Vec<String>,
     /// Facts for people, a line each.
     pub found: Vec<Text>,
 }
@@ -77,11 +80,20 @@ pub fn look(folder: &Path) -> Option<App> {
             line
         ));
     }
-    app.paths = paths(&source, app.rails);
-    app.found.push(text!(
-        "paths for a first flow: {paths}",
-        paths = app.paths.join(", ")
-    ));
+    let Paths { plain, to_fill } = paths(&source, app.rails);
+    if !plain.is_empty() {
+        app.found.push(text!(
+            "paths for a first flow: {paths}",
+            paths = plain.join(", ")
+        ));
+    }
+    if !to_fill.is_empty() {
+        app.found.push(text!(
+            "routes whose values only you know: {paths}; they are in the flow as comments",
+            paths = to_fill.join(", ")
+        ));
+    }
+    (app.paths, app.to_fill) = (plain, to_fill);
     Some(app)
 }
 
@@ -133,31 +145,74 @@ fn is_set(source: &str, line: &str) -> bool {
     source.lines().any(|known| known.trim().starts_with(line))
 }
 
-/// `/` and the literal GET routes: Sinatra's `get "/x"` and Rails' `get "x"`, the index of
-/// `resources :x`, and where other apps are put: Rack's `map "/x"` and Rails' `mount X => "/x"`.
-/// The first run takes out what answers with no page.
-fn paths(source: &str, rails: bool) -> Vec<String> {
-    let mut paths = vec!["/".to_owned()];
-    for line in source.lines().map(str::trim) {
-        let path = if let Some(rest) = line.strip_prefix("get ") {
-            literal(rest)
-        } else if let Some(rest) = line.strip_prefix("map ") {
-            literal(rest)
-        } else if let Some(rest) = line.strip_prefix("mount ") {
-            let at = rest.split_once("=>").or_else(|| rest.split_once("at:"));
-            at.and_then(|(_, at)| literal(at.trim_start()))
-        } else if rails {
-            line.strip_prefix("resources :").and_then(index_of)
-        } else {
-            None
+/// Paths for a first flow.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Paths {
+    /// Paths to be requested as they are.
+    plain: Vec<String>,
+    /// Routes with parameters of unknown values.
+    to_fill: Vec<String>,
+}
+
+/// `/` and the GET routes: Sinatra's `get "/x"` and Rails' `get "x"`, the index of `resources :x`,
+/// and where other apps are put: Rack's `map "/x"` and Rails' `mount X => "/x"`. The first run
+/// takes out what answers with no page. `/` is left out where all routes have parameters: such an
+/// app has none.
+fn paths(source: &str, rails: bool) -> Paths {
+    let routes: Vec<String> = source
+        .lines()
+        .filter_map(|line| route(line.trim(), rails))
+        .map(|path| format!("/{}", path.trim_start_matches('/')))
+        .collect();
+    let all_take_values = !routes.is_empty() && routes.iter().all(|path| path.contains(':'));
+    let mut paths = Paths::default();
+    if rails || !all_take_values {
+        paths.plain.push("/".to_owned());
+    }
+    for path in routes.into_iter().filter(|path| is_plain(path)) {
+        let (list, path) = match filled(&path) {
+            Some(filled) => (&mut paths.plain, filled),
+            None => (&mut paths.to_fill, path),
         };
-        let path = path.map(|path| format!("/{}", path.trim_start_matches('/')));
-        if let Some(path) = path.filter(|path| is_plain(path) && !paths.contains(path)) {
-            paths.push(path);
+        if !list.contains(&path) {
+            list.push(path);
         }
     }
-    paths.truncate(PATHS_MAX);
+    paths.plain.truncate(PATHS_MAX);
+    paths.to_fill.truncate(PATHS_MAX);
     paths
+}
+
+/// Returns the path of a route, if the line of source has one.
+fn route(line: &str, rails: bool) -> Option<String> {
+    if let Some(rest) = line.strip_prefix("get ") {
+        literal(rest)
+    } else if let Some(rest) = line.strip_prefix("map ") {
+        literal(rest)
+    } else if let Some(rest) = line.strip_prefix("mount ") {
+        let at = rest.split_once("=>").or_else(|| rest.split_once("at:"));
+        at.and_then(|(_, at)| literal(at.trim_start()))
+    } else if rails {
+        line.strip_prefix("resources :").and_then(index_of)
+    } else {
+        None
+    }
+}
+
+/// Returns the path with 1 for each parameter that is a number by its name, as the first row of a
+/// table mostly has; `None` where another parameter is left. The first run takes out what is
+/// answered by a refusal.
+fn filled(path: &str) -> Option<String> {
+    let is_number = |name: &str| {
+        let last = name.rsplit('_').next().unwrap_or(name);
+        matches!(last, "id" | "number" | "page")
+    };
+    let parts = path.split('/').map(|part| match part.strip_prefix(':') {
+        Some(name) => is_number(name).then_some("1"),
+        None => (!part.contains(':')).then_some(part),
+    });
+    let parts: Option<Vec<&str>> = parts.collect();
+    parts.map(|parts| parts.join("/"))
 }
 
 fn literal(text: &str) -> Option<String> {
@@ -175,7 +230,8 @@ fn index_of(text: &str) -> Option<String> {
     (!limited && !left_out && !name.is_empty()).then_some(name)
 }
 
-/// Whether a path has no parameters, no name of a change, and no content meant for machines.
+/// Whether a path is literal or has named parameters, no name of a change, and no content meant for
+/// machines.
 fn is_plain(path: &str) -> bool {
     const CHANGING: [&str; 4] = ["logout", "initialize", "reset", "delete"];
     const FOR_MACHINES: [&str; 17] = [
@@ -197,7 +253,7 @@ fn is_plain(path: &str) -> bool {
         "sitemap",
         "favicon",
     ];
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.:".contains(c);
     let last = path.rsplit('/').next().unwrap_or_default();
     let stem = last.split('.').next().unwrap_or_default();
     path.chars().all(plain)
@@ -235,26 +291,46 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_those_that_need_no_value() {
-        let check = |source: &str, rails: bool, expected: &[&str]| {
-            assert_eq!(paths(source, rails), expected, "{source}");
+    fn paths_are_those_that_need_no_value_or_a_number() {
+        let check = |source: &str, rails: bool, plain: &[&str], to_fill: &[&str]| {
+            let paths = paths(source, rails);
+            assert_eq!(paths.plain, plain, "{source}");
+            assert_eq!(paths.to_fill, to_fill, "{source}");
         };
-        check("", false, &["/"]);
+        check("", false, &["/"], &[]);
         check(
             "get \"/\" do\nget '/login' do\nget \"/a/:id\" do\nget \"/logout\" do\n",
             false,
-            &["/", "/login"],
+            &["/", "/login", "/a/1"],
+            &[],
         );
         check(
             "get \"up\" => \"rails/health#show\", as: :rails_health_check\nget \"/manifest.json\" do\n\
              mount Sidekiq::Web => \"/jobs\"\nmount Admin::Engine, at: \"/admin\"\nmap \"/api\" do\n",
             true,
             &["/", "/jobs", "/admin", "/api"],
+            &[],
         );
         check(
             "resources :posts, only: %i[index show] do\nresources :tags, only: :show\nget \"about\"\n",
             true,
             &["/", "/posts", "/about"],
+            &[],
         );
+        // All routes have parameters: `/` is none of them.
+        check(
+            "get \"/stations/:id\" do\nget \"/rooms/:room_id/messages/:page\" do\n",
+            false,
+            &["/stations/1", "/rooms/1/messages/1"],
+            &[],
+        );
+        check(
+            "get \"/pictures/:name\" do\nget \"/near/:latitude/:longitude\" do\nget \"/shops/:id\" do\n",
+            false,
+            &["/shops/1"],
+            &["/pictures/:name", "/near/:latitude/:longitude"],
+        );
+        check("get \"/price/:currency\" do\n", false, &[], &["/price/:currency"]);
+        check("get \"/files/*\" do\nget \"/x:y/1\" do\n", false, &["/"], &["/x:y/1"]);
     }
 }

@@ -113,6 +113,12 @@ impl<'a> Untried<'a> {
     }
 }
 
+/// Whether a flow is init's own, and not tried yet.
+#[cfg(test)]
+pub(crate) fn is_untried(text: &str) -> bool {
+    Untried::of(text).is_some()
+}
+
 /// Writes the flow and prints the removed entries; returns whether the flow was written.
 fn rewrite(file: &Path, tried: &Tried) -> Result<bool, ProveError> {
     let Some(text) = &tried.text else {

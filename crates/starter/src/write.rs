@@ -85,6 +85,11 @@ pub fn flow(app: &App) -> String {
          # Accept-Encoding lets the app compress, as it does for a browser; checks see the body decompressed.\n\
          {UNTRIED}\n"
     );
+    if !app.to_fill.is_empty() {
+        text += "# To be filled in: what stands after a colon, and the # taken away.\n";
+        let comments = app.to_fill.iter();
+        text.extend(comments.map(|path| format!("# {ENTRY}{path}\n")));
+    }
     let https = if app.https_only {
         format!("{FORWARDED}\n")
     } else {
@@ -99,6 +104,18 @@ pub fn flow(app: &App) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn routes_whose_values_are_unknown_are_comments() {
+        let app = App {
+            paths: vec!["/shops/1".to_owned()],
+            to_fill: vec!["/pictures/:name".to_owned()],
+            ..App::default()
+        };
+        let text = flow(&app);
+        assert!(text.contains("\n# GET {{base_url}}/pictures/:name\n\nGET {{base_url}}/shops/1\n"));
+        assert!(crate::prove::is_untried(&text), "{text}");
+    }
 
     #[test]
     fn a_bare_app_gets_five_threads_and_a_rails_app_its_own_settings() {

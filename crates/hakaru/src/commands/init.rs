@@ -43,6 +43,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
             ),
         )
     })?;
+    let lacks_requests = app.paths.is_empty();
     let environment = [(app.environment().to_owned(), "production".to_owned())];
     let remote = guard::remote_of_folder(folder, &environment);
     // The flow first: a configuration that names a missing flow would not run.
@@ -61,7 +62,14 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
         return Err(guard::refusal(&remote, app.before.as_deref()).into());
     }
     let next = text!("then write what your users do into the flow (`hakaru help flows`)");
-    said(phrase!("next:"), vec!["hakaru run".into(), next]);
+    let mut steps = vec!["hakaru run".into(), next];
+    if lacks_requests {
+        steps.insert(
+            0,
+            text!("fill in the values of a route in {flow}", flow = FLOW),
+        );
+    }
+    said(phrase!("next:"), steps);
     Ok(Exit::Ok)
 }
 
