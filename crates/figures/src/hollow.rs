@@ -9,16 +9,28 @@ use crate::numbers;
 /// are far from it.
 pub const SHARE_MIN: f64 = 0.9;
 
+/// Share of the pages from which refusals (4xx) alone make most of the run. Chosen by judgement: an
+/// app that looks for what may be missing refuses fewer.
+pub const REFUSED_SHARE_MIN: f64 = 0.5;
+
+/// Whether so many pages without content, and refusals among them, leave little of an app
+/// measured.
+pub fn says_little(hollow: u64, refused: u64, all: u64) -> bool {
+    let share = |count: u64| count as f64 / all.max(1) as f64;
+    hollow > 0 && (share(hollow) >= SHARE_MIN || share(refused) >= REFUSED_SHARE_MIN)
+}
+
 /// Returns a warning for statuses and counts of responses; `None` where most are pages. For loads
 /// without a recording.
 pub fn warning(statuses: impl IntoIterator<Item = (u16, u64)>) -> Option<Text> {
-    let (mut all, mut hollow) = (0, 0);
+    let (mut all, mut hollow, mut refused) = (0, 0, 0);
     for (status, count) in statuses {
         all += count;
         hollow += if is_hollow(status) { count } else { 0 };
+        refused += if is_refusal(status) { count } else { 0 };
     }
     let share = hollow as f64 / all.max(1) as f64;
-    (hollow > 0 && share >= SHARE_MIN)
+    says_little(hollow, refused, all)
         .then(|| text!("{what}; {remedy}", what = what(share), remedy = remedy()))
 }
 
@@ -37,6 +49,18 @@ pub fn remedy() -> Text {
              lead to https (Rails: config.force_ssl), send X-Forwarded-Proto: https with each request; where \
              they lead to a login, log in first (`hakaru help flows`)"
     )
+}
+
+/// Returns what to do about requests for pages that do not exist.
+pub fn remedy_missing() -> Text {
+    text!(
+        "write paths that the app has into the flow, and the expected status, such as HTTP 200 (`hakaru help flows`)"
+    )
+}
+
+/// Whether a status is a refusal.
+pub fn is_refusal(status: u16) -> bool {
+    (400..500).contains(&status)
 }
 
 /// Whether a status means neither a page nor "not modified".

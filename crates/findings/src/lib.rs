@@ -37,13 +37,17 @@ const QUEUE_DOMINATES: f64 = 0.3;
 /// Share of failed requests from which times say little: failing is often fast.
 pub const FAILED_SHARE_LOUD: f64 = 0.01;
 
-/// Returns all findings of a run in reading order: failures when there are many; memory full soon;
+/// Returns all findings of a run in reading order: failures when there are many, or a run of hardly
+/// any page, whose numbers of threads and workers say nothing; memory full soon;
 /// remedies of a dominating queue; the greatest estimated gain first, with more workers or threads
 /// behind a cause in the app for much of the same gain; hints (of low confidence); and last, trust
 /// in the numbers.
 pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     let context = Context::new(facts);
-    let findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| rule(&context)).collect();
+    let mut findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| rule(&context)).collect();
+    if findings.iter().any(is_hollow) {
+        findings.retain(|finding| !is_capacity(finding));
+    }
     let cause = root_cause(&findings);
     let mut ranked: Vec<((Rank, f64), Finding)> = findings
         .into_iter()
@@ -99,8 +103,15 @@ fn is_capacity(finding: &Finding) -> bool {
     CAPACITY.contains(&finding.rule)
 }
 
+/// Whether a finding says that hardly any page was answered with content.
+fn is_hollow(finding: &Finding) -> bool {
+    finding.rule == RuleId::HollowAnswers
+}
+
 fn rank(context: &Context<'_>, finding: &Finding) -> Rank {
-    if finding.is_about_trust() {
+    if is_hollow(finding) {
+        Rank::Failures
+    } else if finding.is_about_trust() {
         Rank::Trust
     } else if finding.rule == RuleId::Errors && many_failed(context) || fills_memory(finding) {
         Rank::Failures

@@ -421,6 +421,21 @@ mod tests {
         check_keys(&value["how_sure"][0], "about,says");
     }
 
+    #[test]
+    fn a_run_of_hardly_any_page_says_so_before_all_else() {
+        let mut sample = Sample::chat();
+        let mut doubt = sample.findings[0].clone();
+        doubt.rule = findings::RuleId::HollowAnswers;
+        doubt.title = "95% of the pages are refusals".into();
+        doubt.remedy.text = "write paths into the flow".into();
+        doubt.remedy.safety = findings::Safety::None;
+        sample.findings.insert(0, doubt);
+        assert_eq!(
+            value_of(&sample)["verdict"]["fix_first"],
+            "95% of the pages are refusals. Before anything else (finding 1): write paths into the flow."
+        );
+    }
+
     fn keys_of(value: &Value, keys: &mut std::collections::BTreeSet<String>) {
         match value {
             Value::Object(map) => {

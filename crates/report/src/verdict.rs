@@ -123,8 +123,23 @@ pub(crate) fn failed(view: &View<'_>) -> Option<Text> {
 /// Share of the time below which a gain is not worth being called the first thing to fix.
 const WORTH_FIXING: f64 = 0.01;
 
+/// Sentence on a run of hardly any page: nothing else on the page is worth doing before.
+fn hollow(view: &View<'_>) -> Option<Text> {
+    let mut numbered = (1_u32..).zip(view.findings);
+    let (number, finding) = numbered.find(|(_, finding)| finding.rule == RuleId::HollowAnswers)?;
+    Some(text!(
+        "{title}. Before anything else (finding {number}): {remedy}.",
+        title = finding.title,
+        number,
+        remedy = finding.remedy.text
+    ))
+}
+
 /// The next thing to do.
 pub(crate) fn fix_first(view: &View<'_>) -> Text {
+    if let Some(sentence) = hollow(view) {
+        return sentence;
+    }
     match facts::fixes(view).next() {
         Some((number, finding)) => {
             let gain = match finding.estimated_gain.is_empty() {

@@ -6,13 +6,15 @@ use crate::rule_id::RuleId;
 use std::collections::HashMap;
 
 use figures::counted;
-use figures::hollow::{SHARE_MIN, is_hollow, remedy, what};
+use figures::hollow::{is_hollow, is_refusal, remedy, remedy_missing, says_little, what};
 use words::text;
 
 use crate::context::Context;
 use crate::doubt::Doubt;
 use crate::types::{Confidence, Finding};
 
+/// The status of a page that does not exist.
+const MISSING: u16 = 404;
 /// Responses named as evidence.
 const SHOWN: usize = 3;
 
@@ -29,8 +31,13 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             *hollow.entry((request.route, status)).or_default() += 1;
         }
     }
-    let count: u64 = hollow.values().sum();
-    if count == 0 || (count as f64) < SHARE_MIN * all as f64 {
+    let with = |is: fn(u16) -> bool| -> u64 {
+        let chosen = hollow.iter().filter(|((_, status), _)| is(*status));
+        chosen.map(|(_, count)| count).sum()
+    };
+    let (count, refused) = (with(is_hollow), with(is_refusal));
+    let missing = with(|status| status == MISSING);
+    if !says_little(count, refused, all) {
         return Vec::new();
     }
     let mut most: Vec<_> = hollow.into_iter().collect();
@@ -48,7 +55,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         what: what(count as f64 / all as f64),
         why: text!("a flow that does not state the expected status accepts every status below 500"),
         evidence: most.iter().take(SHOWN).map(line).collect(),
-        remedy: remedy(),
+        remedy: match 2 * missing > count {
+            true => remedy_missing(),
+            false => remedy(),
+        },
         confidence: Confidence::High,
     };
     vec![doubt.into()]

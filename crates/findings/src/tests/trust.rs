@@ -72,6 +72,49 @@ fn pages_that_are_none_are_said() {
     answered(304, 100).check(&[]);
 }
 
+/// Rails answers 404 for a path without a route in a fraction of the time that its pages take.
+#[test]
+fn a_run_of_pages_that_do_not_exist_advises_no_capacity() {
+    let busy = Work {
+        queue: 40.0,
+        running: 9.0,
+        ..Work::default()
+    };
+    let answered = |status: u16| {
+        let run = Run::new().requests("GET /nothing", 1_000, busy).with(|r| {
+            r.host = host(11_000.0, 0.0, 9_500.0, 100.0);
+            for exchange in &mut r.exchanges {
+                exchange.status = status;
+            }
+        });
+        let rules = run.findings().into_iter();
+        rules.map(|finding| finding.rule.name()).collect::<Vec<_>>()
+    };
+    let has_capacity = |rules: &[&str]| {
+        let mut rules = rules.iter();
+        rules.any(|rule| ["workers", "threads"].contains(rule))
+    };
+    let (pages, refusals) = (answered(200), answered(404));
+    assert!(has_capacity(&pages), "{pages:?}");
+    assert_eq!(refusals[0], "hollow-answers");
+    assert!(!has_capacity(&refusals), "{refusals:?}");
+}
+
+#[test]
+fn refusals_of_half_of_the_pages_are_said_with_what_to_do() {
+    let refused = |share: u64| {
+        healthy().with(|r| {
+            for exchange in r.exchanges.iter_mut().filter(|e| e.id.0 % 100 < share) {
+                exchange.status = 404;
+            }
+        })
+    };
+    refused(40).check(&[]);
+    let findings = refused(60).check(&["hollow-answers"]);
+    let remedy = findings[0].remedy.text.to_string();
+    assert!(remedy.starts_with("write paths that the app has"), "{remedy}");
+}
+
 #[test]
 fn a_busy_generator_is_said() {
     healthy()
