@@ -44,7 +44,7 @@ impl Row {
 /// Runs the benchmark; returns whether the bounds hold.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let mut steps = Steps::open("whatif", arguments)?;
-    let apps: Vec<String> = list(arguments, "app", "io,cpu,mixed,lock,native,chat")?;
+    let apps: Vec<String> = list(arguments, "app", "io,cpu,mixed,lock,native,pauses,chat")?;
     let threads: Vec<u32> = list(arguments, "threads", "1,2,3,5,8,16")?;
     let workers: Vec<u32> = list(arguments, "workers", "1,2")?;
     let load = Load {

@@ -19,6 +19,11 @@ pub(crate) const STOLEN_MAX: f64 = 0.9;
 const SLICE: f64 = 750_000.0;
 const SLICE_CORES_MAX: u32 = 8;
 
+/// Returns the nanoseconds for which a job runs before a waiting one, on so many cores.
+pub(crate) fn slice(cores: u32) -> f64 {
+    SLICE * f64::from(1 + cores.clamp(1, SLICE_CORES_MAX).ilog2())
+}
+
 pub(crate) struct Cores<T> {
     count: usize,
     /// Jobs of other programs, always present.
@@ -48,7 +53,7 @@ impl<T> Cores<T> {
             count: count as usize,
             foreign: costs.foreign.max(0.0),
             pace: 1.0 - costs.stolen.clamp(0.0, STOLEN_MAX),
-            slice: SLICE * f64::from(1 + count.min(SLICE_CORES_MAX).ilog2()),
+            slice: slice(count),
             work: 0.0,
             now: 0.0,
             running: Agenda::new(),

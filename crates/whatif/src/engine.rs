@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use crate::agenda::Agenda;
 use crate::cores::Cores;
+use crate::pause::Pause;
 use crate::workload::{Stretch, Workload};
 use crate::{Load, Prediction, STATEMENT, Setup};
 use clients::{Client, Generator, Place};
@@ -91,8 +92,12 @@ struct Worker {
     idle: VecDeque<usize>,
     reactor_ready: Vec<usize>,
     reactor_busy: bool,
-    /// CPU of the switch before the new holder's slice, ns.
+    /// CPU of the switch before the new holder's slice, and of what the worker's pause costs in it,
+    /// ns.
     switching: f64,
+    pause: Pause,
+    /// Time at which the last holder gave up the GVL, ns.
+    resting_since: f64,
     accepting: hand_out::Accepting,
     accept_turn: u32,
     lock: Lock,

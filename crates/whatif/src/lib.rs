@@ -12,6 +12,8 @@
 //!   count as so many more of them.
 //! - Waking a thread takes CPU, and where a core idles it takes that core a while to run it
 //!   ([`Costs::wake`]).
+//! - A worker whose threads have all paused takes more CPU for what it runs next
+//!   ([`Costs::pause`]).
 //! - A stretch in SQL is a wait, which grows with the others in SQL by [`Costs::sql_stretch`], and
 //!   then CPU of the database. Other stretches off the GVL take as long as they took.
 //! - Closed and open loads ([`Load`]); a latency counts from when a request was due.
@@ -33,6 +35,7 @@ mod cores;
 mod engine;
 pub mod goal;
 mod model;
+mod pause;
 pub mod question;
 pub mod search;
 mod setup;
@@ -72,6 +75,16 @@ pub const STATEMENT: f64 = 4.0;
 /// in place of 8, and the CPU off the GVL is half.
 pub const BESIDE_BUSY: f64 = 0.4;
 
+/// CPU by which the first millisecond of work takes longer after a long pause, for a model from a
+/// recording. Found by experiment: Ruby methods with objects of their own, as many as take 0.03 to
+/// 2.4 ms, that sleep between their turns (benchmarks/whatif): 0.6 to 1.2 ms on virtual machines.
+pub const PAUSE: Nanos = Nanos(800_000);
+
+/// Time constants of a pause's cost, ns: a pause of so long has 63 % of the effect of a long one,
+/// and work of so much CPU ends 63 % of the effect. By the same experiment.
+pub(crate) const COOLING: f64 = 25e6;
+pub(crate) const WARMING: f64 = 300e3;
+
 /// Statistics of a simulated run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
@@ -96,6 +109,8 @@ pub struct Prediction {
     /// Mean CPU of a request's hand-overs of the GVL and of the statements' round trips, not part
     /// of the stretches.
     pub switching_mean: Nanos,
+    /// Mean CPU of a request's work after pauses of the worker, not part of the stretches.
+    pub pausing_mean: Nanos,
     /// Mean time a request waited for the lock.
     pub lock_wait_mean: Nanos,
     /// Share of the lock's places in use, mean over time and workers, 0 to 1.
@@ -133,6 +148,7 @@ impl Prediction {
             gvl_wait_mean: nanos(|run| run.gvl_wait_mean),
             sql_mean: nanos(|run| run.sql_mean),
             switching_mean: nanos(|run| run.switching_mean),
+            pausing_mean: nanos(|run| run.pausing_mean),
             lock_wait_mean: nanos(|run| run.lock_wait_mean),
             lock_busy: number(|run| run.lock_busy),
             on_core: number(|run| run.on_core),

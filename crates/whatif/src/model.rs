@@ -6,7 +6,8 @@
 //!    whose thread CPU was read). Stretches off the GVL are shortened by what waking the next
 //!    thread took ([`Costs::release`]). Those that stand for many of a long request are taken
 //!    apart again ([`unfold`]). Longer stretches off the GVL without another name are CPU for the
-//!    share that the thread's clock says ([`sample`]), and need a core.
+//!    share that the thread's clock says ([`sample`]), and need a core. Statements shorter than a
+//!    time slice are as long as their first quartile where the cores were busy ([`short`]).
 //! 2. What Puma and Ruby do beside the handler is the CPU of the app's processes less that of the
 //!    handlers.
 //! 3. The load generator's and the database's CPU a request come from the host's samples; the
@@ -14,7 +15,9 @@
 //! 4. Other programs, and what records the run, are as many jobs on the cores as explain the CPU
 //!    that they took by the host's samples.
 //! 5. Waits for the lock that is waited for most are not replayed, but the lock is ([`lock`]).
-//! 6. The recorded setting is replayed. What is missing of the recorded share of running time that
+//! 6. What the worker's pauses cost ([`Costs::pause`]) is taken out of the stretches after waits,
+//!    and of the server's own work, by as much as a replay of the recorded setting adds.
+//! 7. The recorded setting is replayed. What is missing of the recorded share of running time that
 //!    was on a core has been stolen by the hypervisor: it slows all cores alike. Stretches in SQL
 //!    are scaled until it gives their recorded mean, and what a request takes beside all this
 //!    ([`Costs::turnaround`] where threads are the limit, [`Costs::wake`] where the GVL is) is
@@ -27,6 +30,7 @@ mod costs;
 mod gain;
 mod lock;
 mod sample;
+mod short;
 #[cfg(test)]
 mod tests;
 mod unfold;
@@ -34,7 +38,7 @@ mod unfold;
 use std::fmt;
 
 use breakdown::{Breakdown, Joined};
-use recording::{Burst, LoadMode, Nanos, Recording};
+use recording::{Burst, LoadMode, Nanos, Recording, RequestId};
 
 pub use gain::{Baseline, Gain, Ratio, Removal};
 
@@ -44,6 +48,7 @@ use crate::{Arrivals, Costs, Demands, HandOut, Load, Prediction, Setup, Workload
 pub use lock::lock_identity;
 
 use lock::Lock;
+use short::Short;
 
 /// Requests replayed for one prediction: p95 then varies by a percent or two between seeds.
 pub const REPLAYED: u32 = 20_000;
@@ -61,11 +66,15 @@ pub struct Model {
     requests: Vec<Vec<Burst>>,
     /// The route of each of `requests`.
     routes: Vec<usize>,
+    /// The recorded request behind each of `requests`, some of them several times.
+    ids: Vec<RequestId>,
     /// Native code in each of `requests`, run without the GVL.
     computing: Vec<Computing>,
     /// Whether each of `requests` waited for the lock.
     locking: Vec<bool>,
     lock: Option<Lock>,
+    /// CPU by which the first recorded millisecond is longer after a long wait, ns; found by replay.
+    pause: f64,
     demands: Demands,
     workload: Workload,
     /// The recorded setting, with the costs found.
@@ -141,14 +150,16 @@ impl Model {
             return Err(NoModel::NoThreads);
         }
         let lock = Lock::of(recording, joined);
+        let short = Short::of(joined, recording.meta.cores, costs::busy(recording));
         let sample::Sample {
             requests,
             routes,
             computing,
             locking,
+            ids,
             recorded: sampled,
             release,
-        } = sample::requests(joined, breakdown, lock.as_ref())?;
+        } = sample::requests(joined, breakdown, lock.as_ref(), &short)?;
         let measured = measured(recording, breakdown);
         let demands = costs::demands(recording, breakdown);
         let as_recorded = requests.iter().map(|bursts| Request::new(bursts));
@@ -171,9 +182,11 @@ impl Model {
             length: recording.window.length(),
             requests,
             routes,
+            ids,
             computing,
             locking,
             lock,
+            pause: 0.0,
             demands,
             workload,
             recorded,
@@ -264,6 +277,11 @@ impl Model {
         }
     }
 
+    fn set_pause(&mut self, pause: f64) {
+        self.pause = pause;
+        self.set_demands(self.demands);
+    }
+
     fn set_held(&mut self, held: f64) {
         if let Some(lock) = &mut self.lock {
             lock.held = held;
@@ -277,6 +295,7 @@ impl Model {
         Request {
             computing: self.computing[at],
             holding: lock.map(|lock| lock.held),
+            pause: self.pause,
             ..Request::new(&self.requests[at])
         }
     }

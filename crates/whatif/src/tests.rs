@@ -104,6 +104,29 @@ fn handing_over_takes_time_of_the_gvl() {
     near(replay(&[request(3.0, 0.0)], &setup).rps, 250.0, 0.01);
 }
 
+/// A worker that waits 60 ms in each request pays for its pauses; one that always runs does not.
+#[test]
+fn pauses_of_a_worker_take_cpu() {
+    let pausing = |threads, off_ms| {
+        let costs = Costs {
+            pause: Nanos(600_000),
+            ..Costs::default()
+        };
+        let setup = Setup {
+            costs,
+            ..Setup::closed(1, threads, 4, threads)
+        };
+        replay(&[request(1.0, off_ms)], &setup)
+    };
+    let alone = pausing(1, 60.0);
+    let paid = 0.6 * (1.0 - (-60.0f64 / 25.0).exp());
+    near(alone.pausing_mean.as_millis_f64(), paid, 0.02);
+    near(alone.rps, 1e3 / (61.0 + paid), 0.01);
+    assert!(pausing(5, 3.0).pausing_mean < Nanos(3_000));
+    // Pauses of one thread during which others run cost little.
+    assert!(4 * pausing(20, 60.0).pausing_mean.0 < alone.pausing_mean.0);
+}
+
 #[test]
 fn workers_add_up_until_cores_run_out() {
     near(rps(5.0, 0.01, Setup::closed(1, 2, 4, 20)), 200.0, 0.02);

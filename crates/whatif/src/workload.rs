@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use recording::{Burst, BurstKind, Nanos};
 
+use crate::pause::Pause;
+
 /// Demands of requests beside the recorded stretches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Demands {
@@ -21,6 +23,10 @@ pub struct Demands {
 /// is spent on releasing the GVL and on calls into the kernel. The agent's own bound for naming a
 /// wait.
 const COMPUTING_MIN: Nanos = Nanos(1_000_000);
+
+/// Largest credible part of a stretch with the GVL that a pause before it costs: work as short as
+/// that takes two to three times as long (benchmarks/whatif).
+const PAUSE_SHARE_MAX: f64 = 0.6;
 
 /// Composition of the longer unnamed stretches off the GVL.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,6 +74,9 @@ pub(crate) struct Request<'a> {
     /// Share of the recorded time after each wait for the lock, to the next wait or the end, spent
     /// holding the lock, 0 to 1. `None` where the request's waits are waits like any other.
     pub(crate) holding: Option<f64>,
+    /// CPU, ns, by which the first millisecond of recorded work is longer after a long wait: see
+    /// [`crate::Costs::pause`]. It is taken out, as the replay adds its own.
+    pub(crate) pause: f64,
 }
 
 impl<'a> Request<'a> {
@@ -77,7 +86,24 @@ impl<'a> Request<'a> {
             recorded: bursts,
             computing: Computing::default(),
             holding: None,
+            pause: 0.0,
         }
+    }
+
+    /// Returns the share of each recorded stretch without what pauses cost, 0 to 1.
+    fn without_pauses(&self) -> Vec<f64> {
+        let (mut pause, mut rested) = (Pause::default(), 0.0);
+        let shares = self.recorded.iter().map(|burst| {
+            let length = burst.length.0 as f64;
+            if burst.kind != BurstKind::Running {
+                rested += length;
+                return 1.0;
+            }
+            pause.rest(std::mem::take(&mut rested));
+            let paid = pause.run(length, self.pause);
+            1.0 - (paid / length.max(1.0)).min(PAUSE_SHARE_MAX)
+        });
+        shares.collect()
     }
 
     /// Whether the request takes the lock at stretch `at`.
@@ -154,9 +180,14 @@ impl Workload {
             return;
         }
         self.push(start, Stretch::Run(demands.before));
+        let shares = request.without_pauses();
         // Recorded nanoseconds until it lets go of the lock.
         let mut held: Option<f64> = None;
         for (at, burst) in request.bursts.iter().enumerate() {
+            let burst = &Burst {
+                length: Nanos((burst.length.0 as f64 * shares[at]) as u64),
+                ..*burst
+            };
             if request.takes(at) {
                 if held.is_some() {
                     self.stretches.push(Stretch::Release);

@@ -81,7 +81,10 @@ pub(super) const LOAD: &[Flag] = &[
 ];
 pub(super) const LOGS: &[Flag] = &[("--rounds N", "in which the programs take turns")];
 pub(super) const WHATIF: &[Flag] = &[
-    ("--app NAME[,NAME]", "apps (io,cpu,mixed,lock,native,chat)"),
+    (
+        "--app NAME[,NAME]",
+        "apps (io,cpu,mixed,lock,native,pauses,chat)",
+    ),
     ("--threads N[,N]", "of each worker (1,2,3,5,8,16)"),
     ("--workers N[,N]", "workers (1,2)"),
     ("--seconds N", "of load (10)"),

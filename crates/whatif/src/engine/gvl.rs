@@ -13,7 +13,9 @@ impl Engine<'_> {
         if self.workers[worker].holder.is_some() {
             self.workers[worker].gvl_queue.push_back(actor);
         } else {
-            self.workers[worker].holder = Some(actor);
+            let resting = &mut self.workers[worker];
+            resting.pause.rest(self.now - resting.resting_since);
+            resting.holder = Some(actor);
             self.keep_running(worker);
         }
     }
@@ -36,7 +38,13 @@ impl Engine<'_> {
     fn slice(&mut self, worker: usize) -> Option<f64> {
         let actor = &mut self.actors[self.workers[worker].holder?];
         actor.slice = actor.left.min(QUANTUM.0 as f64);
-        Some(actor.slice + self.workers[worker].switching)
+        let (slice, worker) = (actor.slice, &mut self.workers[worker]);
+        let pausing = worker.pause.run(slice, self.setup.costs.pause.0 as f64);
+        worker.switching += pausing;
+        if self.done >= self.warmup {
+            self.seen.pausing += pausing;
+        }
+        Some(slice + worker.switching)
     }
 
     /// Ends a slice of the GVL's holder, on a core since `began`.
@@ -75,6 +83,7 @@ impl Engine<'_> {
         let next = self.workers[worker].gvl_queue.pop_front();
         self.workers[worker].holder = next;
         if next.is_none() {
+            self.workers[worker].resting_since = self.now;
             return 0.0;
         }
         let costs = self.setup.costs;

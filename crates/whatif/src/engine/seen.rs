@@ -15,6 +15,7 @@ pub(super) struct Seen {
     pub(super) gvl_wait: f64,
     pub(super) sql: f64,
     pub(super) switching: f64,
+    pub(super) pausing: f64,
     pub(super) lock_wait: f64,
     /// Time between taking a GVL and giving the GVL up, and the CPU used meanwhile, ns.
     pub(super) slices: f64,
@@ -61,6 +62,7 @@ impl Engine<'_> {
             gvl_wait_mean: mean(self.seen.gvl_wait),
             sql_mean: mean(self.seen.sql),
             switching_mean: mean(self.seen.switching),
+            pausing_mean: mean(self.seen.pausing),
             lock_wait_mean: mean(self.seen.lock_wait),
             lock_busy: self.seen.locked / length / self.workers.len() as f64,
             on_core: self.seen.slices_cpu / self.seen.slices.max(1.0),

@@ -18,6 +18,9 @@ const LIMITING: f64 = 0.9;
 /// and is reported as one.
 const COST_SHARE_MAX: f64 = 0.5;
 
+/// Share of the server's work around the handler left without what pauses cost.
+const SERVER_LEFT_MIN: f64 = 0.5;
+
 /// A usual switch on Linux in a virtual machine; [`SWITCH_MAX`] is the largest credible one, ns.
 const SWITCH_TRIED: Nanos = Nanos(10_000);
 const SWITCH_MAX: f64 = 200_000.0;
@@ -72,14 +75,39 @@ pub(super) fn fit(model: &mut Model, sums: &Sums) {
     for _ in 0..SQL_ROUNDS {
         fit_sql(model, sql_mean);
     }
+    let server = model.demands;
     fit_lock(model);
     fit_computing(model);
+    fit_rate(model);
+    // With what is between the requests known, so are the pauses.
+    fit_pause(model, server);
     fit_rate(model);
     fit_switch(model, sums);
     fit_sql(model, sql_mean);
     // Switches take a part of what the rate's cost was found to be without them.
     fit_rate(model);
     fit_sql(model, sql_mean);
+}
+
+/// Takes out of the workload what a replay of the recorded setting adds for pauses: first from the
+/// stretches after waits, at most as if nobody else had run meanwhile, then from the server's work
+/// around the handler, given in `server`.
+fn fit_pause(model: &mut Model, server: Demands) {
+    let most = model.recorded.costs.pause.0 as f64;
+    let added = replay(model).pausing_mean.0 as f64;
+    let with_pauses = model.workload.means().run;
+    let mut taken = |pause| {
+        model.set_pause(pause);
+        with_pauses - model.workload.means().run
+    };
+    let (pause, _) = halved(most, |pause| taken(pause) < added);
+    let rest = (added - taken(pause)).max(0.0) / 2.0;
+    let left = |nanos: f64| (nanos - rest).max(nanos * SERVER_LEFT_MIN);
+    model.set_demands(Demands {
+        before: left(server.before),
+        after: left(server.after),
+        ..model.demands
+    });
 }
 
 /// Finds the cost of a switch of the GVL: the switches of a request and of the statements are to

@@ -4,6 +4,7 @@ use breakdown::Breakdown;
 use recording::{HostSample, Nanos, ProcessRole, ProcessSample, Recording};
 
 use super::{Costs, Demands, Memory};
+use crate::PAUSE;
 
 /// CPU beside the handler, ns, without samples: the CPU of Puma 6 for a small request, roughly.
 const SERVER_DEFAULT: f64 = 150_000.0;
@@ -104,6 +105,11 @@ pub(super) fn others(recording: &Recording) -> f64 {
     })
 }
 
+/// Returns the mean number of busy cores, whoever uses them; 0 without samples.
+pub(super) fn busy(recording: &Recording) -> f64 {
+    Ends::of(recording).map_or(0.0, |ends| ends.busy())
+}
+
 /// Returns the mean cores used by the app, the database and the generator; 0 without samples.
 pub(super) fn ours(recording: &Recording) -> f64 {
     Ends::of(recording).map_or(0.0, |ends| ends.ours())
@@ -159,6 +165,7 @@ pub(super) fn costs(recording: &Recording, breakdown: &Breakdown) -> Costs {
     Costs {
         generator: Nanos(threads as u64),
         asked: Nanos(asked as u64),
+        pause: PAUSE,
         ..Costs::default()
     }
 }

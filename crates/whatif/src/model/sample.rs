@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use breakdown::{Breakdown, Joined, RouteBalance};
-use recording::{Burst, BurstKind, Handled, Nanos};
+use recording::{Burst, BurstKind, Handled, Nanos, RequestId};
 
 use super::NoModel;
 use super::lock::Lock;
+use super::short::Short;
 use super::unfold::unfolded;
 use crate::workload::Computing;
 
@@ -25,6 +26,8 @@ pub(super) struct Sample {
     pub(super) computing: Vec<Computing>,
     /// Whether each request waited for the lock.
     pub(super) locking: Vec<bool>,
+    /// The recorded request behind each of `requests`.
+    pub(super) ids: Vec<RequestId>,
     /// Number of distinct recorded requests sampled from.
     pub(super) recorded: usize,
     /// Cost of releasing the GVL, not part of the requests' stretches.
@@ -38,6 +41,7 @@ pub(super) fn requests(
     joined: &Joined<'_>,
     breakdown: &Breakdown,
     lock: Option<&Lock>,
+    short: &Short,
 ) -> Result<Sample, NoModel> {
     let mut by_route: HashMap<usize, OfRoute<'_>> = HashMap::new();
     for request in &joined.requests {
@@ -46,7 +50,7 @@ pub(super) fn requests(
             by_route
                 .entry(request.route)
                 .or_default()
-                .add(handled, waits);
+                .add(handled, waits, short);
         }
     }
     by_route.retain(|_, of| !of.recorded.is_empty());
@@ -60,10 +64,10 @@ pub(super) fn requests(
     let release = release(
         routes
             .iter()
-            .flat_map(|(_, of)| of.recorded.iter().map(|(bursts, _)| *bursts)),
+            .flat_map(|(_, of)| of.recorded.iter().map(|recorded| recorded.bursts)),
     );
     let (mut requests, mut of_route) = (Vec::new(), Vec::new());
-    let (mut computes, mut locking) = (Vec::new(), Vec::new());
+    let (mut computes, mut locking, mut ids) = (Vec::new(), Vec::new(), Vec::new());
     for (route, of) in routes {
         let on_core = on_core(breakdown, &joined.routes[route]);
         let recorded = &of.recorded;
@@ -71,9 +75,10 @@ pub(super) fn requests(
         // Spread over the run, so that its course is in the sample and not its beginning.
         let step = (recorded.len() as f64 / wanted as f64).max(1.0);
         for k in 0..wanted {
-            let (bursts, waits) = recorded[(k as f64 * step) as usize % recorded.len()];
-            requests.push(alone(bursts, on_core, release));
-            locking.push(waits);
+            let one = &recorded[(k as f64 * step) as usize % recorded.len()];
+            requests.push(one.alone(on_core, release));
+            locking.push(one.waits);
+            ids.push(one.id);
         }
         of_route.resize(requests.len(), route);
         computes.resize(requests.len(), of.computing(on_core));
@@ -83,6 +88,7 @@ pub(super) fn requests(
         routes: of_route,
         computing: computes,
         locking,
+        ids,
         recorded,
         release,
     })
@@ -99,8 +105,7 @@ const COMPUTING_SHARE_MIN: f64 = 0.2;
 #[derive(Default)]
 struct OfRoute<'a> {
     seen: u64,
-    /// Stretches of each request, and whether the request waited for the lock.
-    recorded: Vec<(&'a [Burst], bool)>,
+    recorded: Vec<Recorded<'a>>,
     /// Requests whose CPU was read, with nanoseconds of unnamed time off the GVL, CPU of the thread
     /// outside the handler's own code, and other time with the GVL.
     cpu_read: usize,
@@ -109,11 +114,26 @@ struct OfRoute<'a> {
     held: f64,
 }
 
+/// A request with recorded stretches.
+struct Recorded<'a> {
+    id: RequestId,
+    bursts: &'a [Burst],
+    /// Whether the request waited for the lock.
+    waits: bool,
+    /// Share of the time in SQL without waiting for a core.
+    sql: f64,
+}
+
 impl<'a> OfRoute<'a> {
-    fn add(&mut self, handled: &'a Handled, waits: bool) {
+    fn add(&mut self, handled: &'a Handled, waits: bool, short: &Short) {
         self.seen += 1;
         if !handled.bursts.is_empty() {
-            self.recorded.push((&handled.bursts, waits));
+            self.recorded.push(Recorded {
+                id: handled.id,
+                bursts: &handled.bursts,
+                waits,
+                sql: short.share(handled),
+            });
         }
         if let Some(sample) = handled.cpu {
             let parts = handled.parts;
@@ -180,26 +200,33 @@ fn share(of: &RouteBalance) -> Option<f64> {
     (of.cpu_sampled > 0 && running > 0.0).then(|| of.balance.cpu / running)
 }
 
-/// Returns the stretches of a request alone on the machine: running time on a core, waits without
-/// the waking of others and without waiting for a core.
-fn alone(bursts: &[Burst], on_core: f64, release: Nanos) -> Vec<Burst> {
-    let quick = quick(bursts);
-    let length = |burst: &Burst| {
-        let length = burst.length.0 as f64;
-        match burst.kind {
-            BurstKind::Running => length * on_core,
-            kind => {
-                let most = quick.filter(|_| kind == BurstKind::OtherIo);
-                // Hardly a wait, but the GVL was let go of.
-                (length.min(most.unwrap_or(length)) - release.0 as f64).max(1.0)
+impl Recorded<'_> {
+    /// Returns the stretches of the request alone on the machine: running time on a core, waits
+    /// without the waking of others and without waiting for a core.
+    fn alone(&self, on_core: f64, release: Nanos) -> Vec<Burst> {
+        let quick = quick(self.bursts);
+        let length = |burst: &Burst| {
+            let length = burst.length.0 as f64;
+            match burst.kind {
+                BurstKind::Running => length * on_core,
+                kind => {
+                    let most = quick.filter(|_| kind == BurstKind::OtherIo);
+                    let share = if kind == BurstKind::Sql {
+                        self.sql
+                    } else {
+                        1.0
+                    };
+                    // Hardly a wait, but the GVL was let go of.
+                    (length.min(most.unwrap_or(length)) * share - release.0 as f64).max(1.0)
+                }
             }
-        }
-    };
-    let alone = |burst: Burst| Burst {
-        length: Nanos(length(&burst) as u64),
-        ..burst
-    };
-    unfolded(bursts).into_iter().map(alone).collect()
+        };
+        let alone = |burst: Burst| Burst {
+            length: Nanos(length(&burst) as u64),
+            ..burst
+        };
+        unfolded(self.bursts).into_iter().map(alone).collect()
+    }
 }
 
 /// Unnamed stretches of one request off the GVL from which all are one repeated call, such as
