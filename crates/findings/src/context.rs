@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use breakdown::{Breakdown, Joined, RouteBalance, SqlSummary};
-use recording::{BurstKind, LoadMode, Nanos, Recording, TextId};
+use recording::{BurstKind, Handled, LoadMode, Nanos, Recording, TextId};
 use whatif::{Baseline, Model, Removal, Setup};
 
 use crate::Facts;
@@ -240,6 +240,13 @@ impl<'a> Context<'a> {
         self.costs.as_ref()?.json(route)
     }
 
+    /// Demand of loading the associations in a route's JSON.
+    pub(crate) fn json_loads(&self, route: usize) -> Demand {
+        let costs = self.costs.as_ref();
+        let share = costs.map_or(0.0, |costs| costs.json_loads(route));
+        self.held_demand(route, share)
+    }
+
     /// Share of the time in which a worker's GVL is held, where the GVL is the scarce resource.
     pub(crate) fn gvl_is_scarce(&self) -> Option<f64> {
         self.demands.gvl_is_scarce()
@@ -261,10 +268,36 @@ impl<'a> Context<'a> {
         self.demands.of_service(route, ms)
     }
 
-    /// Returns the demand of a share of a statement's executions, on all routes of the statement.
+    /// Returns the demand of a share of a statement's executions, on all routes of the statement,
+    /// from each request by its time in the statement.
     pub(crate) fn statement_demand(&self, sql: &SqlSummary, share: f64) -> Demand {
-        let on = |route: &str, ms: f64| self.sql_demand(route, ms * share);
-        self.by_route(sql, on)
+        let time = |handled: &Handled| -> f64 {
+            let uses = handled.sql.iter().filter(|used| used.digest == sql.id);
+            uses.map(|used| (used.time - used.gvl_wait).as_millis_f64())
+                .sum()
+        };
+        self.by_route(sql, |name, ms| {
+            let demand = self.sql_demand(name, ms * share);
+            match self.joined.route_named(name) {
+                Some(route) => self.placed(demand, route, time),
+                None => demand,
+            }
+        })
+    }
+
+    /// Places a demand on a route in the route's requests, by a weight of each.
+    pub(crate) fn placed(
+        &self,
+        demand: Demand,
+        route: usize,
+        weight: impl Fn(&Handled) -> f64,
+    ) -> Demand {
+        let requests = self.joined.requests.iter();
+        let of_route = requests.filter(|request| request.route == route);
+        let handled = of_route.filter_map(|request| request.handled);
+        let weights: Vec<(&Handled, f64)> =
+            handled.map(|handled| (handled, weight(handled))).collect();
+        demand.placed_in(route, &weights, self.joined.weight)
     }
 
     /// Returns the demand of the other end of outgoing calls, on all routes with such calls.

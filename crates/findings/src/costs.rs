@@ -75,6 +75,8 @@ struct OfRoute {
     methods: HashMap<(String, String), Hot>,
     /// Samples making JSON, by the line of the app asking for the JSON.
     json: HashMap<String, u64>,
+    /// Samples of loading associations for what is in that JSON.
+    json_loads: u64,
     /// Samples around other templates rendered by a template, by the template's line.
     renders: HashMap<String, u64>,
     io: Io,
@@ -155,8 +157,12 @@ impl Costs {
                 .unwrap_or_else(|| stacks.seen(sample.stack));
             let of = costs.routes.entry(*route).or_default();
             of.io.add(stack, sample);
+            let is_held = matches!(sample.state, State::Running | State::Gc);
+            if is_held && stack.loads_json {
+                of.json_loads += sample.weight;
+            }
             of.add_wait(*route, stack, sample);
-            if matches!(sample.state, State::Running | State::Gc) {
+            if is_held {
                 of.add(*route, stack, sample);
                 if sample.state == State::Gc {
                     costs.collecting.add(stack, sample);
@@ -204,6 +210,15 @@ impl Costs {
         let (line, _) = most(&of.json)?;
         let all: u64 = of.json.values().sum();
         (of.samples >= SAMPLES_MIN).then(|| (line.as_str(), all as f64 / of.weight as f64))
+    }
+
+    /// Share of a route's time with the GVL spent loading associations for its JSON, all at once
+    /// while the JSON is made. Loading them one by one is a finding of its own, and the list's own
+    /// rows are needed in any case.
+    pub(crate) fn json_loads(&self, route: usize) -> f64 {
+        let of = self.routes.get(&route);
+        let of = of.filter(|of| of.samples >= SAMPLES_MIN);
+        of.map_or(0.0, |of| of.json_loads as f64 / of.weight as f64)
     }
 
     /// Lines of templates with others rendered below, by line and route; each with the share of the

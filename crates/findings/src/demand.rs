@@ -6,11 +6,11 @@
 //! for the GVL, and a statement that holds the GVL costs more than one that takes as long without
 //! it. Where nothing is scarce, it is its share of all time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::iter::Sum;
 
 use breakdown::Joined;
-use recording::{BurstKind, Nanos, Parts, Recording};
+use recording::{BurstKind, Handled, Nanos, Parts, Recording, RequestId};
 use whatif::{Ratio, Removal};
 use words::{Text, text};
 
@@ -21,6 +21,9 @@ use crate::text::percent;
 /// judgement.
 const SCARCE: f64 = 0.8;
 
+/// Part of a demand below which a difference is one of rounding.
+const PLACED_ERROR: f64 = 1e-9;
+
 /// Time of threads in milliseconds, by route and by what a thread did; waiting for the GVL is no
 /// demand, but follows from one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +32,17 @@ pub(crate) struct Demand {
     /// Part of the demand in calls no longer made: share, 0 to 1, of the route's stretches of one
     /// kind by number.
     calls: BTreeMap<usize, ByKind>,
+    /// The parts of both whose requests are known, by route.
+    placed: BTreeMap<usize, Own>,
+    /// Those parts by request.
+    own: HashMap<RequestId, Own>,
+}
+
+/// A demand of one request, or of the known requests of a route.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Own {
+    time: ByKind,
+    calls: ByKind,
 }
 
 /// Milliseconds, or shares, by [`BurstKind`].
@@ -62,6 +76,8 @@ pub(crate) struct Demands {
     all: Demand,
     /// Demands by route, in the order of [`Joined::routes`].
     routes: Vec<OfRoute>,
+    /// Demands of the requests recorded with stretches.
+    requests: HashMap<RequestId, ByKind>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,7 +99,7 @@ impl Demand {
     fn of(route: usize, by_kind: ByKind) -> Demand {
         Demand {
             routes: BTreeMap::from([(route, by_kind)]),
-            calls: BTreeMap::new(),
+            ..Demand::default()
         }
     }
 
@@ -102,7 +118,9 @@ impl Demand {
     /// Returns the demand multiplied by a factor.
     pub(crate) fn times(mut self, factor: f64) -> Demand {
         let parts = self.routes.values_mut().chain(self.calls.values_mut());
-        parts.flatten().for_each(|part| *part *= factor);
+        let own = self.placed.values_mut().chain(self.own.values_mut());
+        let own = own.flat_map(|own| [&mut own.time, &mut own.calls]);
+        parts.chain(own).flatten().for_each(|part| *part *= factor);
         self
     }
 
@@ -120,6 +138,43 @@ impl Demand {
         for (route, kinds) in other.calls {
             add(self.calls.entry(route).or_default(), &kinds);
         }
+        for (route, placed) in other.placed {
+            self.placed.entry(route).or_default().add(&placed);
+        }
+        for (request, own) in other.own {
+            self.own.entry(request).or_default().add(&own);
+        }
+        self
+    }
+
+    /// Places the demand on a route in single requests, in proportion to the weights of all
+    /// requests of the route; `of_all` is the number of requests behind each. A statement repeated
+    /// by some requests only is taken from them.
+    pub(crate) fn placed_in(
+        mut self,
+        route: usize,
+        weights: &[(&Handled, f64)],
+        of_all: f64,
+    ) -> Demand {
+        let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
+        let Some(time) = self.routes.get(&route).copied().filter(|_| all > 0.0) else {
+            return self;
+        };
+        let calls = self.calls.get(&route).copied().unwrap_or_default();
+        self.placed.insert(route, Own { time, calls });
+        let count = weights.len() as f64;
+        let heavy = weights
+            .iter()
+            .filter(|(handled, weight)| *weight > 0.0 && !handled.bursts.is_empty());
+        let own = heavy.map(|(handled, weight)| {
+            let share = weight / all;
+            let own = Own {
+                time: time.map(|ms| ms * share / of_all),
+                calls: calls.map(|of_calls| of_calls * share * count),
+            };
+            (handled.id, own)
+        });
+        self.own.extend(own);
         self
     }
 
@@ -137,6 +192,13 @@ impl Sum for Demand {
     }
 }
 
+impl Own {
+    fn add(&mut self, more: &Own) {
+        add(&mut self.time, &more.time);
+        add(&mut self.calls, &more.calls);
+    }
+}
+
 fn add(to: &mut ByKind, more: &ByKind) {
     for (ms, more) in to.iter_mut().zip(more) {
         *ms += more;
@@ -149,6 +211,7 @@ impl Demands {
             scarce: Scarce::Nothing,
             all: Demand::default(),
             routes: vec![OfRoute::default(); joined.routes.len()],
+            requests: HashMap::new(),
         };
         let mut gvl_wait_ms = 0.0;
         for request in &joined.requests {
@@ -157,6 +220,9 @@ impl Demands {
                 let all = |one: ByKind| one.map(|ms| ms * joined.weight);
                 let route = &mut demands.routes[request.route];
                 route.requests += joined.weight;
+                if !handled.bursts.is_empty() {
+                    demands.requests.insert(handled.id, handler(&handled.parts));
+                }
                 add(&mut route.handler, &all(handler(&handled.parts)));
                 add(&mut route.sql, &all(sql(&handled.parts)));
                 add(&mut route.service, &all(service(&handled.parts)));
@@ -192,21 +258,39 @@ impl Demands {
         self.routes[route].requests
     }
 
-    /// Returns the parts of the recorded stretches removed by `saved`.
+    /// Returns the parts of the recorded stretches removed by `saved`: from the requests with the
+    /// parts where they are known, else from all requests of the route alike.
     pub(crate) fn removal(&self, saved: &Demand) -> Removal {
         let mut removal = Removal::default();
+        let placed = |route| saved.placed.get(route).copied().unwrap_or_default();
         for (route, kinds) in &saved.routes {
-            let all = &self.routes[*route].handler;
-            for kind in BurstKind::ALL {
-                let (gone, of) = (kinds[kind as usize], all[kind as usize]);
-                if of > 0.0 && gone > 0.0 {
-                    removal.remove(*route, kind, gone / of);
+            let (all, placed) = (&self.routes[*route].handler, placed(route).time);
+            for kind in BurstKind::ALL.map(|kind| kind as usize) {
+                let gone = kinds[kind] - placed[kind];
+                if all[kind] > 0.0 && gone > PLACED_ERROR * kinds[kind] {
+                    removal.remove(*route, BurstKind::ALL[kind], gone / all[kind]);
                 }
             }
         }
         for (route, kinds) in &saved.calls {
+            let placed = placed(route).calls;
             for kind in BurstKind::ALL {
-                removal.remove_whole(*route, kind, kinds[kind as usize]);
+                let gone = kinds[kind as usize] - placed[kind as usize];
+                if gone > PLACED_ERROR {
+                    removal.remove_whole(*route, kind, gone);
+                }
+            }
+        }
+        for (request, own) in &saved.own {
+            let Some(all) = self.requests.get(request) else {
+                continue;
+            };
+            for kind in BurstKind::ALL {
+                let (gone, of) = (own.time[kind as usize], all[kind as usize]);
+                if of > 0.0 && gone > 0.0 {
+                    let calls = own.calls[kind as usize];
+                    removal.remove_from(*request, kind, gone / of, calls);
+                }
             }
         }
         removal
@@ -427,7 +511,46 @@ mod tests {
             scarce,
             all: demand(100.0, 300.0),
             routes: Vec::new(),
+            requests: HashMap::new(),
         }
+    }
+
+    /// Of two requests with 10 ms in SQL each, one spends 6 ms in a statement to be left out.
+    #[test]
+    fn a_statement_is_taken_from_the_requests_with_it() {
+        let handled = |id| Handled {
+            id: RequestId(id),
+            parts: Parts {
+                sql_waiting: Nanos(10_000_000),
+                ..Parts::default()
+            },
+            bursts: vec![recording::Burst {
+                kind: BurstKind::Sql,
+                length: Nanos(10_000_000),
+            }],
+            ..Handled::default()
+        };
+        let (with, without) = (handled(1), handled(2));
+        let mut demands = demands(Scarce::Nothing);
+        let by_kind = handler(&with.parts);
+        demands.requests = [with.id, without.id].map(|id| (id, by_kind)).into();
+        demands.routes = vec![OfRoute {
+            requests: 2.0,
+            handler: by_kind.map(|ms| 2.0 * ms),
+            ..OfRoute::default()
+        }];
+        let saved = Demand::on(0, BurstKind::Sql, 6.0).in_calls(0, BurstKind::Sql, 0.5);
+        let placed = saved.placed_in(0, &[(&with, 3.0), (&without, 0.0)], 1.0);
+        assert!((placed.sum() - 6.0).abs() < 1e-9);
+        let mut expected = Removal::default();
+        expected.remove_from(with.id, BurstKind::Sql, 0.6, 1.0);
+        assert_eq!(demands.removal(&placed), expected);
+        // Half of it, and as much from anywhere on the route.
+        let anywhere = Demand::on(0, BurstKind::Sql, 5.0);
+        let mut expected = Removal::default();
+        expected.remove(0, BurstKind::Sql, 0.25);
+        expected.remove_from(with.id, BurstKind::Sql, 0.3, 0.5);
+        assert_eq!(demands.removal(&placed.times(0.5).plus(anywhere)), expected);
     }
 
     #[track_caller]

@@ -330,7 +330,17 @@ mod tests {
             &["/shops/1"],
             &["/pictures/:name", "/near/:latitude/:longitude"],
         );
-        check("get \"/price/:currency\" do\n", false, &[], &["/price/:currency"]);
-        check("get \"/files/*\" do\nget \"/x:y/1\" do\n", false, &["/"], &["/x:y/1"]);
+        check(
+            "get \"/price/:currency\" do\n",
+            false,
+            &[],
+            &["/price/:currency"],
+        );
+        check(
+            "get \"/files/*\" do\nget \"/x:y/1\" do\n",
+            false,
+            &["/"],
+            &["/x:y/1"],
+        );
     }
 }

@@ -12,6 +12,9 @@ const MAKES_ROWS: [&str; 3] = [
     "yield_hash_rows",
     "Sequel::Model::ClassMethods#call",
 ];
+/// Parts of the names of ActiveRecord's and Sequel's methods for loading an association of many
+/// rows at once.
+const LOADS_ALL: [&str; 2] = ["Associations::Preloader", "eager_load"];
 /// Ends of the names of methods for turning objects into JSON: the app's own, ActiveSupport's and
 /// ActiveModel's.
 const MAKES_JSON: [&str; 3] = ["as_json", "to_json", "serializable_hash"];
@@ -136,6 +139,8 @@ pub(super) struct Seen<'a> {
     pub(super) renders: bool,
     /// The app's line asking for JSON, if the stack makes some.
     pub(super) json: Option<String>,
+    /// Whether the stack loads associations of rows while JSON is made of them.
+    pub(super) loads_json: bool,
     /// Whether the stack belongs to a statement issued by the app's innermost line.
     pub(super) issues: bool,
     does: Does,
@@ -152,11 +157,14 @@ impl<'a> Seen<'a> {
             makes_rows: false,
             renders: false,
             json: None,
+            loads_json: false,
             issues: false,
             does: does(profile, locations, root),
         };
-        if seen.does == Does::Json {
-            seen.json = asks_for_json(profile, locations, root);
+        match seen.does {
+            Does::Json => seen.json = asks_for_json(profile, locations, root),
+            Does::Query => seen.loads_json = loads_json(profile, locations),
+            Does::Other => {}
         }
         let mut collection = false;
         for location in locations {
@@ -224,6 +232,15 @@ fn asks_for_json(profile: &Profile, locations: &[Location], root: &str) -> Optio
         let file = own(root, &profile.frame(location.frame).file)?;
         Some(format!("{file}:{}", location.line))
     })
+}
+
+/// Whether associations are loaded all at once below a method for making JSON.
+fn loads_json(profile: &Profile, locations: &[Location]) -> bool {
+    let frames = || locations.iter().map(|at| profile.frame(at.frame));
+    let loads = |frame: &Frame| LOADS_ALL.iter().any(|part| frame.name.contains(part));
+    frames()
+        .position(loads)
+        .is_some_and(|at| frames().skip(at).any(makes_json))
 }
 
 /// Whether a method starts another program.

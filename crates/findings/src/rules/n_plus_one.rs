@@ -7,7 +7,7 @@ use crate::rule_id::RuleId;
 use std::collections::{BTreeMap, HashMap};
 
 use figures::numbers;
-use recording::{BurstKind, Nanos, RequestId, SqlUse, TextId};
+use recording::{BurstKind, Handled, Nanos, RequestId, SqlUse, TextId};
 use words::{Text, text};
 
 use crate::context::Context;
@@ -142,11 +142,21 @@ fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
                 kind,
                 repeat.count as f64 / all.max(1) as f64,
             );
+            let saved = cost.times(1.0 - 1.0 / repeat.per_request());
+            // One execution a request is left.
+            let more = |handled: &Handled| {
+                let same = handled
+                    .sql
+                    .iter()
+                    .filter(|used| used.digest == digest && context.joined.site(used.site) == site);
+                same.map(|used| f64::from(used.count.saturating_sub(1)))
+                    .sum()
+            };
             Repeated {
                 route: &context.joined.routes[route],
                 digest: text,
                 site,
-                saved: cost.times(1.0 - 1.0 / repeat.per_request()),
+                saved: context.placed(saved, route, more),
                 repeat: repeat.of_all(context),
             }
         })

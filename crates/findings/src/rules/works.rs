@@ -113,6 +113,8 @@ struct Spent<'c, 'a> {
     /// The costliest first.
     acts: Vec<&'c ActSum<'a>>,
     demand: Demand,
+    /// Time besides, for what goes with the work.
+    loads: Demand,
     /// Sentences from samples.
     lines: Vec<Text>,
 }
@@ -136,15 +138,16 @@ impl<'c, 'a> Spent<'c, 'a> {
         // Objects may ask the database while they are written: samples show the difference, times
         // do not.
         let is_sampled = by_samples > 0.0 && routes.all(|(at, ..)| context.is_sampled(*at));
-        let demand = if is_sampled || by_samples > by_time {
-            sampled.demand
-        } else {
-            timed
+        let (demand, loads) = match is_sampled || by_samples > by_time {
+            true => (sampled.demand, sampled.loads),
+            // What was timed holds the statements too.
+            false => (timed, Demand::default()),
         };
         let is_much = context.share_inside(demand.sum()) >= work.share_min;
         (is_much && !acts.is_empty()).then_some(Spent {
             acts,
             demand,
+            loads,
             lines: sampled.lines,
         })
     }
@@ -154,20 +157,28 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     let Spent {
         acts,
         demand,
+        loads,
         lines,
     } = Spent::of(context, work)?;
     let count: u64 = acts.iter().map(|act| act.count).sum();
-    let time = demand.sum();
-    let share = context.share_inside(time);
+    let (made, loaded) = (demand.sum(), loads.sum());
+    let time = made + loaded;
+    let share = context.share_inside(made);
     let most = *acts.first()?;
     let route = context.route_of(most);
-    let gain = context.gain(&demand);
+    let gain = context.gain(&demand.plus(loads));
     let mut evidence = vec![text!(
         "{times}, {time} in all, most in {route}",
         times = counted!(count, "time"),
-        time = ms(time),
+        time = ms(made),
         route
     )];
+    if loaded > 0.0 {
+        evidence.push(text!(
+            "{time} more to load the associations in it",
+            time = ms(loaded)
+        ));
+    }
     evidence.extend(acts.iter().take(LINES_SHOWN).map(|act| told(act)));
     evidence.extend(lines);
     evidence.extend(settings(context, work));
@@ -238,6 +249,7 @@ fn at(site: &str) -> Text {
 #[derive(Default)]
 struct Sampled {
     demand: Demand,
+    loads: Demand,
     lines: Vec<Text>,
 }
 
@@ -253,6 +265,7 @@ fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
             continue;
         };
         sampled.demand = sampled.demand.plus(context.held_demand(route, share));
+        sampled.loads = sampled.loads.plus(context.json_loads(route));
         if share >= work.share_min {
             sampled.lines.push(text!(
                 "{share} of the time with the GVL on {name}, asked for at {line}",

@@ -592,6 +592,29 @@ fn json_costs_what_is_made_ready_for_it_but_the_statements() {
     assert!((json(60) - 0.58).abs() < 0.03, "{}", json(60));
 }
 
+/// `render json: relation` loads the rows, and what they include, while JSON is made of them: less
+/// in the JSON needs no associations, but the rows.
+#[test]
+fn json_costs_the_associations_in_it_but_not_the_lists_own_rows() {
+    let json = |loader: &str| {
+        let run = busy("GET /list").doing(ActKind::Work, "JSON.generate", "app/web.rb:9", 1, 0.8);
+        let made = ["as_json /gems/am.rb 7", WEB];
+        let loaded = [
+            "instantiate /gems/active_record/result.rb 4",
+            loader,
+            "as_json /gems/active_record/relation.rb 7",
+            WEB,
+        ];
+        let samples: [(u64, &[&str]); 3] = [(20, &made), (40, &loaded), (40, &[WEB])];
+        one(&run, &samples, "json-share").gain_share
+    };
+    let associations =
+        json("ActiveRecord::Associations::Preloader#call /gems/active_record/p.rb 5");
+    assert!((associations - 0.58).abs() < 0.05, "{associations}");
+    let rows = json("exec_queries /gems/active_record/relation.rb 5");
+    assert!((rows - 0.2).abs() < 0.03, "{rows}");
+}
+
 #[test]
 fn what_a_line_does_besides_its_statement_is_not_the_statements() {
     let run = listing();

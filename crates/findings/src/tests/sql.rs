@@ -583,3 +583,37 @@ fn transactions_of_a_loop_belong_to_what_it_repeats() {
     // Alone they say nothing.
     healthy().issuing("COMMIT", "app.rb:7", 20, 1.5).check(&[]);
 }
+
+/// One request in ten repeats a statement; the others are lookups. Without the repeats all are
+/// alike, and so is the slowest twentieth.
+#[test]
+fn a_statement_repeated_by_some_requests_is_removed_from_them() {
+    let work = Work {
+        running: 0.5,
+        sql: 45.0,
+        ..Work::default()
+    };
+    let mut run = Run::new().requests("GET /channel/12", 580, work);
+    run.0.meta.load.connections = 5;
+    let repeated = run.text("SELECT name FROM user WHERE id = ?");
+    let site = run.text("app.rb:131 in block in get_message");
+    for handled in run.0.handled.iter_mut().step_by(10) {
+        let sql = nanos(450.0);
+        handled.end = handled.start + nanos(450.5);
+        handled.parts.sql_waiting = sql;
+        handled.bursts[1].length = sql;
+        handled.sql.push(SqlUse {
+            digest: repeated,
+            site,
+            count: 40,
+            rows: 40,
+            time: nanos(415.0),
+            gvl_wait: Nanos::ZERO,
+        });
+    }
+    let findings = run.findings();
+    let finding = &findings[0];
+    assert_eq!(finding.rule, RuleId::NPlusOne, "{findings:#?}");
+    let gain = finding.gain.expect("a replay");
+    assert!(gain.p95.ratio < 0.2, "{gain:?}");
+}

@@ -112,7 +112,10 @@ fn refusals_of_half_of_the_pages_are_said_with_what_to_do() {
     refused(40).check(&[]);
     let findings = refused(60).check(&["hollow-answers"]);
     let remedy = findings[0].remedy.text.to_string();
-    assert!(remedy.starts_with("write paths that the app has"), "{remedy}");
+    assert!(
+        remedy.starts_with("write paths that the app has"),
+        "{remedy}"
+    );
 }
 
 #[test]
