@@ -13,7 +13,7 @@ pub const SHARE_MIN: f64 = 0.9;
 /// app that looks for what may be missing refuses fewer.
 pub const REFUSED_SHARE_MIN: f64 = 0.5;
 
-/// Whether so many pages without content, and refusals among them, leave little of an app
+/// Whether so many pages without content, of which so many are refusals, leave little of an app
 /// measured.
 pub fn says_little(hollow: u64, refused: u64, all: u64) -> bool {
     let share = |count: u64| count as f64 / all.max(1) as f64;
@@ -51,7 +51,7 @@ pub fn remedy() -> Text {
     )
 }
 
-/// Returns what to do about requests for pages that do not exist.
+/// Returns what to do about requests for missing pages.
 pub fn remedy_missing() -> Text {
     text!(
         "write paths that the app has into the flow, and the expected status, such as HTTP 200 (`hakaru help flows`)"

@@ -269,7 +269,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the demand of a share of a statement's executions, on all routes of the statement,
-    /// from each request by its time in the statement.
+    /// from each request by the request's time in the statement.
     pub(crate) fn statement_demand(&self, sql: &SqlSummary, share: f64) -> Demand {
         let time = |handled: &Handled| -> f64 {
             let uses = handled.sql.iter().filter(|used| used.digest == sql.id);

@@ -75,7 +75,7 @@ struct OfRoute {
     methods: HashMap<(String, String), Hot>,
     /// Samples making JSON, by the line of the app asking for the JSON.
     json: HashMap<String, u64>,
-    /// Samples of loading associations for what is in that JSON.
+    /// Samples of loading associations for the JSON.
     json_loads: u64,
     /// Samples around other templates rendered by a template, by the template's line.
     renders: HashMap<String, u64>,
@@ -212,8 +212,8 @@ impl Costs {
         (of.samples >= SAMPLES_MIN).then(|| (line.as_str(), all as f64 / of.weight as f64))
     }
 
-    /// Share of a route's time with the GVL spent loading associations for its JSON, all at once
-    /// while the JSON is made. Loading them one by one is a finding of its own, and the list's own
+    /// Share of a route's time with the GVL spent loading associations for JSON, all at once while
+    /// the JSON is made. Loading them one by one is a finding of its own, and the list's own
     /// rows are needed in any case.
     pub(crate) fn json_loads(&self, route: usize) -> f64 {
         let of = self.routes.get(&route);

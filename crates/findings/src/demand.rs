@@ -34,7 +34,7 @@ pub(crate) struct Demand {
     calls: BTreeMap<usize, ByKind>,
     /// The parts of both whose requests are known, by route.
     placed: BTreeMap<usize, Own>,
-    /// Those parts by request.
+    /// The parts in `placed`, by request.
     own: HashMap<RequestId, Own>,
 }
 
@@ -259,7 +259,7 @@ impl Demands {
     }
 
     /// Returns the parts of the recorded stretches removed by `saved`: from the requests with the
-    /// parts where they are known, else from all requests of the route alike.
+    /// parts where known, else from all requests of the route alike.
     pub(crate) fn removal(&self, saved: &Demand) -> Removal {
         let mut removal = Removal::default();
         let placed = |route| saved.placed.get(route).copied().unwrap_or_default();

@@ -103,7 +103,7 @@ fn is_capacity(finding: &Finding) -> bool {
     CAPACITY.contains(&finding.rule)
 }
 
-/// Whether a finding says that hardly any page was answered with content.
+/// Whether a finding is about a run of hardly any page with content.
 fn is_hollow(finding: &Finding) -> bool {
     finding.rule == RuleId::HollowAnswers
 }

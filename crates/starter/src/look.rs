@@ -22,8 +22,8 @@ pub struct App {
     pub port: u16,
     /// A command for resetting the data, where the app's files name one.
     pub before: Option<String>,
-    /// Paths with a page for a plain GET, as far as the files show; a number stands for a parameter
-    /// that is one.
+    /// Paths with a page for a plain GET, as far as the files show; 1 stands for each numeric
+    /// parameter.
     pub paths: Vec<String>,
     /// Routes with parameters of unknown values, such as `/pictures/:name`.
     pub to_fill: Vec<String>,
@@ -148,7 +148,7 @@ fn is_set(source: &str, line: &str) -> bool {
 /// Paths for a first flow.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Paths {
-    /// Paths to be requested as they are.
+    /// Paths ready to be requested.
     plain: Vec<String>,
     /// Routes with parameters of unknown values.
     to_fill: Vec<String>,
@@ -199,8 +199,8 @@ fn route(line: &str, rails: bool) -> Option<String> {
     }
 }
 
-/// Returns the path with 1 for each parameter that is a number by its name, as the first row of a
-/// table mostly has; `None` where another parameter is left. The first run takes out what is
+/// Returns the path with 1 for each parameter named like a number, as the first row of a table
+/// mostly has; `None` where another parameter is left. The first run takes out what is
 /// answered by a refusal.
 fn filled(path: &str) -> Option<String> {
     let is_number = |name: &str| {

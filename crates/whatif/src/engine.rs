@@ -92,8 +92,8 @@ struct Worker {
     idle: VecDeque<usize>,
     reactor_ready: Vec<usize>,
     reactor_busy: bool,
-    /// CPU of the switch before the new holder's slice, and of what the worker's pause costs in it,
-    /// ns.
+    /// CPU of the switch before the new holder's slice, and the slice's part of the cost of the
+    /// worker's pause, ns.
     switching: f64,
     pause: Pause,
     /// Time at which the last holder gave up the GVL, ns.

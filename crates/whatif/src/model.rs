@@ -66,7 +66,7 @@ pub struct Model {
     requests: Vec<Vec<Burst>>,
     /// The route of each of `requests`.
     routes: Vec<usize>,
-    /// The recorded request behind each of `requests`, some of them several times.
+    /// The recorded request behind each of `requests`; some occur several times.
     ids: Vec<RequestId>,
     /// Native code in each of `requests`, run without the GVL.
     computing: Vec<Computing>,

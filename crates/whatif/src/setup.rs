@@ -90,7 +90,7 @@ pub struct Costs {
     /// trip to the database takes [`crate::STATEMENT`] switches.
     pub switch: Nanos,
     /// CPU by which the first millisecond of a worker's work takes longer after a long pause of all
-    /// its threads: its memory has left the caches, and the core has slept. See [`crate::PAUSE`].
+    /// threads. The memory has left the caches, and the core has slept. See [`crate::PAUSE`].
     pub pause: Nanos,
     /// CPU of the load generator per request, on the same cores and in one thread.
     pub generator: Nanos,

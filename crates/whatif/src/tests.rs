@@ -104,7 +104,7 @@ fn handing_over_takes_time_of_the_gvl() {
     near(replay(&[request(3.0, 0.0)], &setup).rps, 250.0, 0.01);
 }
 
-/// A worker that waits 60 ms in each request pays for its pauses; one that always runs does not.
+/// A worker with a wait of 60 ms in each request pays for pauses; an always busy one does not.
 #[test]
 fn pauses_of_a_worker_take_cpu() {
     let pausing = |threads, off_ms| {

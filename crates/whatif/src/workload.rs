@@ -24,8 +24,8 @@ pub struct Demands {
 /// wait.
 const COMPUTING_MIN: Nanos = Nanos(1_000_000);
 
-/// Largest credible part of a stretch with the GVL that a pause before it costs: work as short as
-/// that takes two to three times as long (benchmarks/whatif).
+/// Largest credible part of a stretch with the GVL due to a pause before. Very short work takes two
+/// to three times as long (benchmarks/whatif).
 const PAUSE_SHARE_MAX: f64 = 0.6;
 
 /// Composition of the longer unnamed stretches off the GVL.

@@ -139,7 +139,7 @@ pub(super) struct Seen<'a> {
     pub(super) renders: bool,
     /// The app's line asking for JSON, if the stack makes some.
     pub(super) json: Option<String>,
-    /// Whether the stack loads associations of rows while JSON is made of them.
+    /// Whether the stack loads associations of rows on the way to JSON.
     pub(super) loads_json: bool,
     /// Whether the stack belongs to a statement issued by the app's innermost line.
     pub(super) issues: bool,

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::doubt::Doubt;
 use crate::types::{Confidence, Finding};
 
-/// The status of a page that does not exist.
+/// The status of a missing page.
 const MISSING: u16 = 404;
 /// Responses named as evidence.
 const SHOWN: usize = 3;

@@ -592,7 +592,7 @@ fn json_costs_what_is_made_ready_for_it_but_the_statements() {
     assert!((json(60) - 0.58).abs() < 0.03, "{}", json(60));
 }
 
-/// `render json: relation` loads the rows, and what they include, while JSON is made of them: less
+/// `render json: relation` loads the rows, with all included associations, on the way to JSON: less
 /// in the JSON needs no associations, but the rows.
 #[test]
 fn json_costs_the_associations_in_it_but_not_the_lists_own_rows() {

@@ -72,7 +72,7 @@ fn pages_that_are_none_are_said() {
     answered(304, 100).check(&[]);
 }
 
-/// Rails answers 404 for a path without a route in a fraction of the time that its pages take.
+/// Rails answers 404 for a path without a route in a fraction of the time of a page.
 #[test]
 fn a_run_of_pages_that_do_not_exist_advises_no_capacity() {
     let busy = Work {

@@ -105,7 +105,7 @@ pub(super) fn others(recording: &Recording) -> f64 {
     })
 }
 
-/// Returns the mean number of busy cores, whoever uses them; 0 without samples.
+/// Returns the mean number of busy cores, by all programs; 0 without samples.
 pub(super) fn busy(recording: &Recording) -> f64 {
     Ends::of(recording).map_or(0.0, |ends| ends.busy())
 }

@@ -94,7 +94,7 @@ impl Removal {
     }
 
     /// Removes shares of the time and of the number of one request's stretches of one kind, besides
-    /// what is removed from its route.
+    /// what is removed from the whole route.
     pub fn remove_from(&mut self, request: RequestId, kind: BurstKind, time: f64, number: f64) {
         let gone = self.requests.entry(request).or_default();
         gone.remove(kind, time);
@@ -218,8 +218,8 @@ impl Model {
         }
     }
 
-    /// Draws the recorded requests of each route with replacement, and from them as many requests as
-    /// the sample has, in the proportions of the routes.
+    /// Draws the recorded requests of each route with replacement, and from the drawn ones as many
+    /// requests as the sample has, in the proportions of the routes.
     fn drawn(&self, random: &mut Rng) -> Vec<usize> {
         let mut by_route: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut known = BTreeSet::new();

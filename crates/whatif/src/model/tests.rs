@@ -693,7 +693,7 @@ fn sleeping(after_ns: u64) -> Vec<Burst> {
         .to_vec()
 }
 
-/// What the recorded work took more for the sleep before it is gone without the sleep.
+/// What the recorded work took more after a sleep is gone without the sleep.
 #[test]
 fn work_is_shorter_without_the_pauses_before() {
     let (_, truth) = truth();
