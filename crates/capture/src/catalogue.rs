@@ -67,6 +67,33 @@ impl Catalogue {
             Open::Sqlite(file) => rows_of_sqlite(file, sql).map_err(|error| error.to_string()),
         }
     }
+
+    /// The rows of a statement with the names of the columns, of a server that reports names only
+    /// with rows: MySQL and MariaDB. Others return none.
+    ///
+    /// # Errors
+    /// As [`Catalogue::rows`].
+    pub fn named_rows(&mut self, sql: &str) -> Result<Vec<NamedRow>, String> {
+        let Open::Mysql(server) = &mut self.0 else {
+            return Ok(Vec::new());
+        };
+        let rows: Vec<Row> = server
+            .connection
+            .query(sql)
+            .map_err(|error| error.to_string())?;
+        Ok(rows.into_iter().map(named).collect())
+    }
+}
+
+/// Names of columns with values; NULL is `None`.
+pub type NamedRow = Vec<(String, Option<String>)>;
+
+fn named(row: Row) -> NamedRow {
+    let columns = row.columns();
+    let names = columns.iter().map(|column| column.name_str().into_owned());
+    names
+        .zip(row.unwrap().into_iter().map(text_of_mysql))
+        .collect()
 }
 
 fn text_of_mysql(value: Value) -> Option<String> {

@@ -14,7 +14,7 @@ mod profile;
 mod rings;
 
 pub use agent_library::unpack_agent;
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, NamedRow};
 pub use cores::CoreWatch;
 pub use cpu_clock::cpu_time_of;
 pub use database::{DatabaseWatch, WatchTimes, Watched};

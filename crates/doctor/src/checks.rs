@@ -12,6 +12,8 @@ mod mysql_use;
 mod network;
 mod noise;
 mod postgres;
+mod postgres_use;
+mod replication;
 mod ruby;
 mod servers;
 mod speculation;
@@ -23,7 +25,7 @@ use crate::Check;
 
 /// All checks, in the order of the page.
 pub fn all() -> impl Iterator<Item = &'static Check> {
-    let families: [&[Check]; 15] = [
+    let families: [&[Check]; 17] = [
         speculation::CHECKS,
         noise::CHECKS,
         cpu::CHECKS,
@@ -35,9 +37,11 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
         ruby::CHECKS,
         app::CHECKS,
         servers::CHECKS,
+        replication::CHECKS,
         mysql::CHECKS,
         mysql_use::CHECKS,
         postgres::CHECKS,
+        postgres_use::CHECKS,
         sqlite::CHECKS,
     ];
     families.into_iter().flatten()

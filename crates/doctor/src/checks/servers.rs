@@ -200,26 +200,6 @@ pub(super) const CHECKS: &[Check] = &[
         }),
     },
     Check {
-        id: "database.replication-lag",
-        area: Area::Database,
-        title: phrase!("a copy of the database is behind"),
-        why: phrase!("reads from it return old rows"),
-        source: "man pg_stat_replication; SHOW REPLICA STATUS",
-        look: Look::Databases(&[Postgres], |db, _| {
-            let seconds = db
-                .number("(replication lag)")
-                .filter(|seconds| *seconds > 10.0)?;
-            Some(
-                Found::new(Level::Medium, format!("replay_lag = {seconds:.0} s")).change(
-                    phrase!(
-                        "read from the primary meanwhile; look at the copy's disk and long reads"
-                    ),
-                    "",
-                ),
-            )
-        }),
-    },
-    Check {
         id: "database.young-statistics",
         area: Area::Database,
         title: phrase!("the server has not run long enough to be judged by its counters"),

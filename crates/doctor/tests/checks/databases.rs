@@ -84,9 +84,91 @@ pub const SERVERS: &[Case] = &[
         |s| set(s, Postgres, "(replication lag)", "3"),
     ),
     (
+        "database.replication-lag",
+        |s| set(s, Mysql, "(replication lag)", "11"),
+        |s| set(s, Mysql, "(replication lag)", "10"),
+    ),
+    (
+        "database.replication-lag",
+        |s| set(s, Mariadb, "(replication lag)", "11"),
+        |s| set(s, Mariadb, "(replication lag)", "0"),
+    ),
+    (
+        "database.replication-stopped",
+        |s| list(s, Mysql, "stopped replication"),
+        |s| list(s, Sqlite, "stopped replication"),
+    ),
+    (
+        "database.replication-stopped",
+        |s| list(s, Postgres, "stopped replication"),
+        |s| set(s, Postgres, "(replication lag)", "0"),
+    ),
+    (
         "database.young-statistics",
         |s| set(s, Mysql, "Uptime", "100"),
         |s| set(s, Mysql, "Uptime", "700"),
+    ),
+];
+
+/// Cases of PostgreSQL's sessions, and of settings left over from a test.
+pub const POSTGRES_USE: &[Case] = &[
+    (
+        "postgres.connection-churn",
+        |s| set(s, Postgres, "(sessions)", "600000"),
+        |s| set(s, Postgres, "(sessions)", "400000"),
+    ),
+    (
+        "postgres.connection-churn",
+        |s| set(s, Postgres, "(sessions)", "600000"),
+        |s| {
+            // A server that was started a minute ago.
+            set(s, Postgres, "(sessions)", "600");
+            set(s, Postgres, "(uptime)", "60");
+        },
+    ),
+    (
+        "postgres.login-delay",
+        |s| set(s, Postgres, "post_auth_delay", "1"),
+        |s| set(s, Postgres, "pre_auth_delay", "0"),
+    ),
+    (
+        "postgres.log-hostname",
+        |s| set(s, Postgres, "log_hostname", "on"),
+        |s| set(s, Postgres, "log_hostname", "off"),
+    ),
+    (
+        "postgres.no-connection-reserved",
+        |s| set(s, Postgres, "superuser_reserved_connections", "0"),
+        |s| set(s, Postgres, "superuser_reserved_connections", "1"),
+    ),
+    (
+        "postgres.prepared-transactions",
+        |s| list(s, Postgres, "prepared transactions"),
+        |s| list(s, Mysql, "prepared transactions"),
+    ),
+    (
+        "postgres.checkpoints-hurried",
+        |s| set(s, Postgres, "checkpoint_completion_target", "0.5"),
+        |s| set(s, Postgres, "checkpoint_completion_target", "0.7"),
+    ),
+    (
+        "postgres.plans-off",
+        |s| set(s, Postgres, "enable_nestloop", "off"),
+        |s| {
+            set(s, Postgres, "enable_nestloop", "on");
+            set(s, Postgres, "enable_partitionwise_join", "off");
+        },
+    ),
+    (
+        "postgres.maintenance-memory-small",
+        |s| {
+            set(s, Postgres, "maintenance_work_mem", "67108864");
+            set(s, Postgres, "(data bytes)", "5000000000");
+        },
+        |s| {
+            set(s, Postgres, "maintenance_work_mem", "67108864");
+            set(s, Postgres, "(data bytes)", "3000000000");
+        },
     ),
 ];
 

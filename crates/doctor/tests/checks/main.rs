@@ -19,6 +19,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
         runtime::CASES,
         databases::CASES,
         databases::SERVERS,
+        databases::POSTGRES_USE,
     ];
     all.into_iter().flatten()
 }

@@ -4,6 +4,7 @@
 
 mod mysql;
 mod postgres;
+mod replicas;
 mod sqlite;
 
 use std::time::{Duration, Instant};
@@ -30,6 +31,8 @@ enum Rows {
     Value,
     /// One name each.
     List,
+    /// One source each that the server is a copy of, by names of columns.
+    Replicas,
 }
 
 /// Most names recorded of a list.
@@ -84,6 +87,9 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
             database.kind = DatabaseKind::Postgres;
             database.version = first(&mut server, "SHOW server_version").unwrap_or_default();
             ask(&mut server, postgres::QUESTIONS, &mut database, unseen);
+            if database.release().0 >= 14 {
+                ask(&mut server, postgres::SINCE_14, &mut database, unseen);
+            }
             let own = match database.release().0 {
                 17.. => postgres::SINCE_17,
                 _ => postgres::BEFORE_17,
@@ -123,34 +129,48 @@ fn ask(
     unseen: &mut Vec<Unseen>,
 ) {
     for question in questions {
-        let rows = match server.rows(question.sql) {
-            Ok(rows) => rows,
-            Err(why) => {
-                unseen.push(Unseen {
-                    what: format!("{} of the database", question.name),
-                    why,
-                });
-                continue;
-            }
-        };
-        let mut rows = rows.into_iter();
-        match question.rows {
-            Rows::Pairs => database.values.extend(rows.filter_map(|row| {
-                let mut row = row.into_iter();
-                Some((row.next()??, row.next()??))
-            })),
-            Rows::Value => database.values.extend(
-                rows.next()
-                    .and_then(|row| row.into_iter().next()?)
-                    .map(|value| (question.name.to_owned(), value)),
-            ),
-            Rows::List => {
-                let names = rows.filter_map(|row| row.into_iter().next()?);
-                let names = names.take(NAMES_MAX).collect();
-                database.lists.insert(question.name.to_owned(), names);
-            }
+        if let Err(why) = ask_one(server, question, database) {
+            unseen.push(Unseen {
+                what: format!("{} of the database", question.name),
+                why,
+            });
         }
     }
+}
+
+fn ask_one(
+    server: &mut Catalogue,
+    question: &Question,
+    database: &mut Database,
+) -> Result<(), String> {
+    if let Rows::Replicas = question.rows {
+        let status = replicas::status(&server.named_rows(question.sql)?);
+        let lag = status.lag_s.map(|seconds| seconds.to_string());
+        let value = lag.map(|lag| ("(replication lag)".to_owned(), lag));
+        database.values.extend(value);
+        let list = "stopped replication".to_owned();
+        database.lists.insert(list, status.stopped);
+        return Ok(());
+    }
+    let mut rows = server.rows(question.sql)?.into_iter();
+    match question.rows {
+        Rows::Pairs => database.values.extend(rows.filter_map(|row| {
+            let mut row = row.into_iter();
+            Some((row.next()??, row.next()??))
+        })),
+        Rows::Value => database.values.extend(
+            rows.next()
+                .and_then(|row| row.into_iter().next()?)
+                .map(|value| (question.name.to_owned(), value)),
+        ),
+        Rows::List => {
+            let names = rows.filter_map(|row| row.into_iter().next()?);
+            let names = names.take(NAMES_MAX).collect();
+            database.lists.insert(question.name.to_owned(), names);
+        }
+        Rows::Replicas => {}
+    }
+    Ok(())
 }
 
 fn first(server: &mut Catalogue, sql: &str) -> Option<String> {

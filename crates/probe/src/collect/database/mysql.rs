@@ -97,10 +97,18 @@ pub(super) const QUESTIONS: &[Question] = &[
 ];
 
 /// MariaDB only.
-pub(super) const MARIADB: &[Question] = &[];
+pub(super) const MARIADB: &[Question] = &[Question {
+    name: "replication",
+    rows: Rows::Replicas,
+    sql: "SHOW ALL SLAVES STATUS",
+}];
 
 /// MySQL only.
-pub(super) const MYSQL: &[Question] = &[];
+pub(super) const MYSQL: &[Question] = &[Question {
+    name: "replication",
+    rows: Rows::Replicas,
+    sql: "SHOW REPLICA STATUS",
+}];
 
 /// Questions to a server with performance_schema.
 pub(super) const MEASURED: &[Question] = &[

@@ -118,13 +118,31 @@ pub(super) const QUESTIONS: &[Question] = &[
     Question {
         name: "idle replication slots",
         rows: Rows::List,
-        sql: "SELECT slot_name || ' holds ' || pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn))
+        sql: "SELECT slot_name || ' holds ' || pg_size_pretty(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery()
+                THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, restart_lsn))
               FROM pg_replication_slots WHERE NOT active",
     },
     Question {
         name: "(replication lag)",
         rows: Rows::Value,
-        sql: "SELECT coalesce(max(extract(epoch FROM replay_lag)), 0)::text FROM pg_stat_replication",
+        // Of the server's copies, or of the server as a copy that has received more than replayed.
+        sql: "SELECT CASE WHEN NOT pg_is_in_recovery()
+                THEN (SELECT coalesce(max(extract(epoch FROM replay_lag)), 0) FROM pg_stat_replication)
+                WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0
+                ELSE extract(epoch FROM now() - pg_last_xact_replay_timestamp()) END::text",
+    },
+    Question {
+        name: "stopped replication",
+        rows: Rows::List,
+        sql: "SELECT 'pg_stat_wal_receiver is empty' WHERE pg_is_in_recovery()
+                AND NOT EXISTS (SELECT 1 FROM pg_stat_wal_receiver)
+                AND EXISTS (SELECT 1 FROM pg_settings WHERE name = 'primary_conninfo' AND setting <> '')",
+    },
+    Question {
+        name: "prepared transactions",
+        rows: Rows::List,
+        sql: "SELECT gid || ' for ' || extract(epoch FROM now() - prepared)::int || ' s'
+              FROM pg_prepared_xacts WHERE now() - prepared > '60 s' ORDER BY prepared",
     },
     Question {
         name: "(pg_stat_statements)",
@@ -132,6 +150,13 @@ pub(super) const QUESTIONS: &[Question] = &[
         sql: "SELECT count(*)::text FROM pg_extension WHERE extname = 'pg_stat_statements'",
     },
 ];
+
+/// Version 14 and later.
+pub(super) const SINCE_14: &[Question] = &[Question {
+    name: "(sessions)",
+    rows: Rows::Value,
+    sql: "SELECT sum(sessions)::text FROM pg_stat_database",
+}];
 
 /// Version 17 and later.
 pub(super) const SINCE_17: &[Question] = &[Question {
