@@ -8,9 +8,11 @@ use crate::check::{Level, Verdict};
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;\
 color:#1b1f24;background:#fff}h1{font-size:1.4rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}\
 article{border-left:4px solid #8a939d;padding:.1rem 0 .1rem 1rem;margin:1rem 0}article.high{border-color:#b3261e}\
-article.medium{border-color:#b26a00}code{background:#f0f2f4;padding:.1rem .3rem;border-radius:3px;\
-overflow-wrap:anywhere}dl{display:grid;grid-template-columns:7rem 1fr;gap:.2rem .8rem;margin:.4rem 0}\
+article.medium{border-color:#b26a00}article,div,li{overflow-wrap:anywhere}\
+code{background:#f0f2f4;padding:.1rem .3rem;border-radius:3px}\
+dl{display:grid;grid-template-columns:7rem 1fr;gap:.2rem .8rem;margin:.4rem 0}\
 dt{color:#57606a}dd{margin:0}table{border-collapse:collapse}td{padding:.15rem 1.5rem .15rem 0}small{color:#57606a}\
+@media(max-width:30rem){dl{grid-template-columns:5rem 1fr}td{padding-right:.8rem}}\
 @media(prefers-color-scheme:dark){body{color:#e6e8ea;background:#16181b}code{background:#25292e}dt,small{color:#9aa4ae}}";
 
 /// The page.

@@ -2,6 +2,7 @@
 //! nothing is found.
 
 mod facts;
+mod page;
 mod places;
 mod postgres;
 mod support;
