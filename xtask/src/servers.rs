@@ -68,6 +68,11 @@ pub(crate) fn mariadb118() -> Outcome<Server> {
 
 /// Starts MySQL 9.
 pub(crate) fn mysql() -> Outcome<Server> {
+    mysql_with(&[])
+}
+
+/// Starts MySQL 9 with options of `mysqld` after the usual ones.
+pub(crate) fn mysql_with(options: &[&str]) -> Outcome<Server> {
     let place = Place::in_root(&roots::SID)?;
     let daemon = place.find("mysqld", "mysql-server-core")?;
     let client = place.find("mysql", "mysql-client-core")?;
@@ -80,6 +85,7 @@ pub(crate) fn mysql() -> Outcome<Server> {
     let port = free_port()?;
     let mut arguments = mysql_arguments(&home, port)?;
     arguments.extend(["--secure-file-priv=", "--mysqlx=OFF"].map(str::to_owned));
+    arguments.extend(options.iter().map(|option| (*option).to_owned()));
     let mut server = launch(&place, mysql_url(port), home, "TERM", &daemon, &arguments)?;
     let dump = place.find("mysqldump", "mysql-client-core")?;
     server.dump = words(&place, &dump, &server.home);

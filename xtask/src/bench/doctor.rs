@@ -2,7 +2,7 @@
 //! the benchmark in `crates/bench`.
 
 use crate::run::{Outcome, cargo, run, target_folder};
-use crate::servers;
+use crate::servers::{self, Server};
 
 /// Options of both MariaDBs, for waits on the disk; the data is larger than one pool and smaller
 /// than the other.
@@ -29,8 +29,13 @@ const POSTGRES: [(&str, [&str; 3]); 3] = [
     ),
 ];
 
+/// A server that follows another needs a number of its own.
+const COPY: &str = "--server-id=2";
+
 /// Rows in need of the servers of a kind.
 const ON_MARIADB: [&str; 3] = ["pool", "binlog", "mysqltuner"];
+const ON_COPY: [&str; 2] = ["replica-behind", "replica-stopped"];
+const ON_MYSQL: [&str; 1] = ["mysql-replica"];
 const ON_POSTGRES: [&str; 2] = ["shared-buffers", "page-cost"];
 
 /// Whether `--only` names one of the rows, or is not there.
@@ -40,21 +45,37 @@ fn asked(arguments: &[String], rows: &[&str]) -> bool {
     only.is_none_or(|only| only.split(',').any(|one| rows.contains(&one)))
 }
 
+/// Starts the servers for the rows asked for; returns each with the variable for its address.
+fn start_servers(arguments: &[String]) -> Outcome<Vec<(String, Server)>> {
+    let asked = |rows: &[&str]| asked(arguments, rows);
+    let mut all = Vec::new();
+    let mut add = |name: &str, server| all.push((format!("HAKARU_BENCH_{name}"), server));
+    if asked(&ON_MARIADB) || asked(&ON_COPY) {
+        let options = [&MARIADB[..], &MARIADB_PLANTED].concat();
+        add("MARIADB_PLANTED", servers::mariadb_with(&options)?);
+    }
+    if asked(&ON_MARIADB) {
+        let options = [&MARIADB[..], &MARIADB_HEALTHY].concat();
+        add("MARIADB_HEALTHY", servers::mariadb_with(&options)?);
+    }
+    if asked(&ON_COPY) {
+        add("MARIADB_REPLICA", servers::mariadb_with(&[COPY])?);
+    }
+    if asked(&ON_MYSQL) {
+        add("MYSQL_SOURCE", servers::mysql()?);
+        add("MYSQL_REPLICA", servers::mysql_with(&[COPY])?);
+    }
+    if asked(&ON_POSTGRES) {
+        for (name, own) in POSTGRES {
+            add(&format!("POSTGRES_{name}"), servers::postgres_with(&own)?);
+        }
+    }
+    Ok(all)
+}
+
 /// Runs the benchmark; `--only ROW[,ROW]` measures only the given rows, with the servers needed.
 pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {
-    let mut servers = Vec::new();
-    if asked(arguments, &ON_MARIADB) {
-        for (name, own) in [("PLANTED", MARIADB_PLANTED), ("HEALTHY", MARIADB_HEALTHY)] {
-            let server = servers::mariadb_with(&[&MARIADB[..], &own].concat())?;
-            servers.push((format!("HAKARU_BENCH_MARIADB_{name}"), server));
-        }
-    }
-    if asked(arguments, &ON_POSTGRES) {
-        for (name, own) in POSTGRES {
-            let server = servers::postgres_with(&own)?;
-            servers.push((format!("HAKARU_BENCH_POSTGRES_{name}"), server));
-        }
-    }
+    let servers = start_servers(arguments)?;
     let addresses = servers.iter().map(|(name, server)| (name, &server.url));
     // What is measured is the app; the probes are optimised in a build for development too, as
     // tests use it.

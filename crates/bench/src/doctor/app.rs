@@ -1,10 +1,10 @@
 //! App with one kind of work, as a process and as a command line.
 
 use std::error::Error;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::plants::{Plant, Side};
@@ -101,6 +101,38 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// A program that holds a server in the state of a copy with a fault; ended on drop.
+pub(super) struct Follower(Child);
+
+impl Follower {
+    /// Makes the server at `copy` a copy of the one at `source` and waits until the fault is there.
+    pub(super) fn start(source: &str, copy: &str, fault: &str) -> Result<Self, Box<dyn Error>> {
+        let mut child = Command::new("ruby")
+            .arg(script("replica.rb"))
+            .env("DATABASE_URL", source)
+            .env("REPLICA", copy)
+            .env("FAULT", fault)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let ready = child.stdout.take().ok_or("no pipe")?;
+        let follower = Follower(child);
+        let mut line = String::new();
+        BufReader::new(ready).read_line(&mut line)?;
+        match line.trim() {
+            "ready" => Ok(follower),
+            _ => Err("the copy did not get there; its reason is above".into()),
+        }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

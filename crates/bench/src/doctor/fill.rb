@@ -2,6 +2,10 @@
 require "uri"
 
 ROWS = 300_000
+# Four documents fill a block.
+DOCUMENTS = 60_000
+SHELVES = 1000
+BODY = 1900
 address = URI(ENV["DATABASE_URL"].to_s)
 case address.scheme
 when "mysql2"
@@ -14,11 +18,11 @@ when "mysql2"
 when "postgres"
   require "pg"
   client = PG.connect(ENV["DATABASE_URL"])
-  client.exec("CREATE TABLE facts (id INT PRIMARY KEY, shelf INT NOT NULL, pad CHAR(200) NOT NULL)")
-  # Rows of a shelf are in no order.
-  client.exec("INSERT INTO facts SELECT n, n * 7919::bigint % 1000, repeat('x', 200) FROM generate_series(1, #{ROWS}) n")
-  client.exec("CREATE INDEX ON facts (shelf)")
-  client.exec("VACUUM ANALYZE facts")
+  client.exec("CREATE TABLE documents (id INT PRIMARY KEY, shelf INT NOT NULL, body CHAR(#{BODY}) NOT NULL)")
+  # Documents of a shelf lie together, shelves in no order: what the planner takes for places all over the table.
+  client.exec("INSERT INTO documents SELECT n, ((n - 1) / #{DOCUMENTS / SHELVES}) * 7919::bigint % #{SHELVES}, 'x' FROM generate_series(1, #{DOCUMENTS}) n")
+  client.exec("CREATE INDEX ON documents (shelf)")
+  client.exec("VACUUM ANALYZE documents")
 else
   require "sqlite3"
   file = SQLite3::Database.new(ENV.fetch("FILE"))

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fs;
 
 use super::Bench;
-use super::app::fill;
+use super::app::{Follower, fill};
 use super::machine::{Group, SlowDisk, Swapped};
 
 /// How the events of a request are counted.
@@ -52,11 +52,14 @@ pub(super) struct Side {
 type Make = fn(&Bench) -> Result<Plant, Box<dyn Error>>;
 
 /// All plants, by the name on the command line.
-pub(super) const ALL: [(&str, Make); 12] = [
+pub(super) const ALL: [(&str, Make); 15] = [
     ("pool", pool),
     ("binlog", binlog),
     ("shared-buffers", shared_buffers),
     ("page-cost", page_cost),
+    ("replica-behind", |_| replica("MARIADB", "BEHIND")),
+    ("replica-stopped", |_| replica("MARIADB", "STOPPED")),
+    ("mysql-replica", |_| replica("MYSQL", "BEHIND")),
     ("journal", journal),
     ("loop-device", loop_device),
     ("quota", quota),
@@ -162,7 +165,26 @@ fn shared_buffers(_: &Bench) -> Result<Plant, Box<dyn Error>> {
 fn page_cost(_: &Bench) -> Result<Plant, Box<dyn Error>> {
     let (a, b) = (filled("POSTGRES_COSTLY")?, filled("POSTGRES_HEALTHY")?);
     let (finding, work) = ("postgres.random-page-cost", "postgres-range");
-    Ok(Plant::new(finding, work, 1, a, b).events(Events::Each(1.0)))
+    Ok(Plant::new(finding, work, 10, a, b).events(Events::Each(10.0)))
+}
+
+/// A copy of another server that is behind, or has stopped.
+fn replica(kind: &str, fault: &str) -> Result<Plant, Box<dyn Error>> {
+    let (source, copy) = match kind {
+        "MARIADB" => (server("MARIADB_PLANTED")?, server("MARIADB_REPLICA")?),
+        _ => (server("MYSQL_SOURCE")?, server("MYSQL_REPLICA")?),
+    };
+    let follower = Follower::start(&source, &copy, fault)?;
+    let flags = ["--only", "database", "--measure", "no", "--database", &copy];
+    let finding = match fault {
+        "BEHIND" => "database.replication-lag",
+        _ => "database.replication-stopped",
+    };
+    let side = Side::of(&[], &flags);
+    let mut plant = Plant::new(finding, "cpu", 1, side, Side::default());
+    plant.note = "costs old rows, not time";
+    plant.keep.push(Box::new(follower));
+    Ok(plant)
 }
 
 fn journal(bench: &Bench) -> Result<Plant, Box<dyn Error>> {

@@ -21,10 +21,11 @@ const STATEMENTS: usize = 60;
 /// Least number of statements with at least half of the blocks missing; fewer say nothing.
 const MISSED_MIN: usize = 10;
 
-/// Number, name and blocks of the table with most misses; of several, the largest.
+/// Number, name, blocks and bytes of a row of the table with most misses; of several, the largest.
 const TABLE: &str = "
     SELECT c.oid::text, c.oid::regclass::text,
-      (pg_relation_size(c.oid) / current_setting('block_size')::bigint)::text
+      (pg_relation_size(c.oid) / current_setting('block_size')::bigint)::text,
+      (current_setting('block_size')::float8 * c.relpages / greatest(c.reltuples, 1))::text
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_am a ON a.oid = c.relam
     WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND NOT c.relrowsecurity AND a.amname = 'heap'
       AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND c.relpages >= 1000
@@ -36,7 +37,8 @@ const TABLE: &str = "
 /// unmeasurable: no table of some size, everything in the buffers, or no right to read.
 pub(super) fn cost(server: &mut Catalogue) -> Option<f64> {
     let row = server.rows(TABLE).ok()?.into_iter().next()?;
-    let [number, name, blocks] = <[Option<String>; 3]>::try_from(row).ok()?;
+    let [number, name, blocks, row] = <[Option<String>; 4]>::try_from(row).ok()?;
+    let row_bytes: f64 = row?.parse().ok()?;
     let table = Table {
         number: number?.parse().ok()?,
         name: name?,
@@ -47,7 +49,7 @@ pub(super) fn cost(server: &mut Catalogue) -> Option<f64> {
     let pairs = table.pairs(server);
     server.rows("ROLLBACK").ok()?;
     let missing_ns = per_block(&pairs?)?;
-    let found_ns = memory::first_touch(BLOCKS)?;
+    let found_ns = memory::first_touch(BLOCKS, row_bytes)?;
     Some(missing_ns - found_ns).filter(|ns| *ns > 0.0)
 }
 

@@ -45,18 +45,19 @@ pub(super) fn latency() -> Option<f64> {
 }
 
 /// Returns how much longer the rows of a block of 8 KB take from memory than from the core's
-/// caches, ns: the median over runs of `blocks` blocks in order, each read twice.
-pub(super) fn first_touch(blocks: usize) -> Option<f64> {
+/// caches, ns: the median over runs of `blocks` blocks in order, each read twice. Of a row of
+/// `row_bytes` the head is read.
+pub(super) fn first_touch(blocks: usize, row_bytes: f64) -> Option<f64> {
     const BLOCK: usize = 8192;
-    /// From the head of one row to the next, bytes.
-    const ROW: usize = 256;
+    const LINE: usize = 64;
     const RUNS: usize = 100;
+    let row = (row_bytes as usize).clamp(LINE, BLOCK);
     let bytes = vec![1u8; BYTES];
     let length = blocks * BLOCK;
     let places = BYTES.checked_sub(length)? / BLOCK;
     let read = |from: usize| {
         let begin = Instant::now();
-        let rows = bytes[from..from + length].iter().step_by(ROW);
+        let rows = bytes[from..from + length].iter().step_by(row);
         black_box(rows.fold(0u64, |sum, byte| sum + u64::from(*byte)));
         begin.elapsed().as_nanos() as f64
     };
