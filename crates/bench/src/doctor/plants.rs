@@ -165,7 +165,7 @@ fn shared_buffers(_: &Bench) -> Result<Plant, Box<dyn Error>> {
 fn page_cost(_: &Bench) -> Result<Plant, Box<dyn Error>> {
     let (a, b) = (filled("POSTGRES_COSTLY")?, filled("POSTGRES_HEALTHY")?);
     let (finding, work) = ("postgres.random-page-cost", "postgres-range");
-    Ok(Plant::new(finding, work, 10, a, b).events(Events::Each(10.0)))
+    Ok(Plant::new(finding, work, 1, a, b).events(Events::Each(1.0)))
 }
 
 /// A copy of another server that is behind, or has stopped.
