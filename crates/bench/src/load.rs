@@ -53,7 +53,7 @@ struct Wanted {
 impl Wanted {
     /// Reads the options: `--brief` shows the benchmark working, without a claim; otherwise each
     /// figure rests on fifteen rounds, or on `--rounds N`. `--part NAME` runs one part,
-    /// `--connections N` that number of connections beside the peers.
+    /// `--connections N` one number of connections beside the peers.
     fn of(arguments: &[String]) -> Result<Wanted, Box<dyn Error>> {
         let part: String = options::value(arguments, "part", String::new())?;
         let known = |part: &str| part.is_empty() || PARTS.contains(&part);
@@ -331,8 +331,7 @@ fn goals(names: &[&str], connections: u32, runs: &[Run]) -> bool {
     met
 }
 
-/// Returns our engines with the peers that they are compared with beside wrk: the most frugal at
-/// one connection.
+/// Returns our engines, each with the peers to beat beside wrk: the most frugal at one connection.
 fn frugal(connections: u32) -> impl Iterator<Item = (&'static str, &'static str)> {
     let engines = [tools::EPOLL, tools::URING];
     let pairs = engines

@@ -25,7 +25,7 @@ struct Response {
 }
 
 impl Responses {
-    /// Adds a response of a `.har` file; returns whether its body could be read.
+    /// Adds a response of a `.har` file; returns whether the body could be read.
     pub(crate) fn add(&mut self, response: &Value) -> bool {
         let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let content = &response["content"];

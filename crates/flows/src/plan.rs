@@ -43,7 +43,7 @@ pub struct Plan {
     pub stages: Option<String>,
     /// Path of the file of due times, where requests are due as recorded.
     pub arrivals: Option<String>,
-    /// Path of the file with the order of flows, where users of a closed load send them so.
+    /// Path of the file with the order of flows; of a closed load.
     pub order: Option<String>,
     /// Variance of the requests in a second, over the mean: 1 for independent arrivals, less for
     /// even ones.

@@ -53,7 +53,7 @@ pub fn all_of<T>(results: Vec<Result<T, String>>) -> Result<Vec<T>, String> {
     }
 }
 
-/// Runs `work` for each generator on its own thread.
+/// Runs `work` for each generator on a thread.
 fn on_each<T: Send>(
     generators: &[Generator<'_>],
     work: impl Fn(&Generator<'_>) -> Result<T, String> + Sync,
@@ -96,7 +96,7 @@ pub fn start(generators: &[Generator<'_>]) -> Result<i64, String> {
     Ok(started_ns)
 }
 
-/// Follows all generators to their ends. A lost generator ends the load of the others, and so does
+/// Follows all generators to the end. A lost generator ends the load of the others, and so does
 /// `is_stopped`. `quiet` is how long a generator may be silent beside the usual; `show` gets the
 /// sums of each interval that all have sent.
 ///

@@ -1,4 +1,4 @@
-//! A load in Prometheus' text format, for a file that is read once: a load is too short to be
+//! A load in Prometheus' text format, for a file to be read once: a load is too short to be
 //! scraped.
 //!
 //! Names follow OpenTelemetry's conventions for HTTP clients, with `_` for `.`; what only a load

@@ -160,7 +160,7 @@ pub(crate) struct Stream {
     tls: Option<Box<ClientConnection>>,
     /// There where the way to the server limits the rate.
     throttle: Option<Box<Throttle>>,
-    /// A tunnel through a proxy, until it stands.
+    /// A tunnel through a proxy, while being opened.
     tunnel: Option<Box<Tunnel>>,
 }
 
@@ -197,7 +197,7 @@ impl Stream {
     }
 
     /// Returns when the stream is to be tried again by itself, since the limit of the rate lets
-    /// nothing through until then; `None` also where that was returned already.
+    /// nothing through until then; `None` also for a time returned before.
     pub(crate) fn take_resume(&mut self) -> Option<Timestamp> {
         self.throttle.as_mut()?.take_resume()
     }
@@ -208,7 +208,7 @@ impl Stream {
         throttle.is_some_and(|throttle| throttle.resumes(at))
     }
 
-    /// Remembers that an event announced the end of the other side, for a read that comes later.
+    /// Remembers the end of the other side, as announced by an event, for a later read.
     pub(crate) fn note_end(&mut self) {
         if let Some(throttle) = &mut self.throttle {
             throttle.has_ended = true;

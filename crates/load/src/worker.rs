@@ -99,7 +99,7 @@ pub(crate) struct Worker<'a> {
     due: Vec<(usize, Timestamp)>,
     /// Connections whose next message may have come already.
     aside: Vec<usize>,
-    /// Connections, or carriers, held back by a limit of the rate, and when they go on.
+    /// Connections, or carriers, held back by a limit of the rate, each with the end of the rest.
     resting: slow::Resting,
     /// `None`: a closed load.
     pacer: Option<Pacer<'a>>,

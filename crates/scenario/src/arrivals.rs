@@ -19,8 +19,8 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Parses the file with due times. Lines of flows that are not among `flows` are passed over: a flow that is
-    /// turned off sends nothing. The error says the line.
+    /// Parses the file with due times. Lines of flows that are not among `flows` are passed over: a
+    /// flow that is turned off sends nothing. The error says the line.
     pub(crate) fn parse(text: &str, flows: &[FlowSpec]) -> Result<Arrivals, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut lines = (1..).zip(text.lines());
@@ -45,7 +45,7 @@ impl Arrivals {
         arrivals.unless_empty()
     }
 
-    /// Parses a file with the order alone, a flow on each line; lines of flows that are not among
+    /// Parses a file with the order alone, a flow on each line; lines of flows not among
     /// `flows` are passed over. The error says the line.
     pub(crate) fn parse_order(text: &str, flows: &[FlowSpec]) -> Result<Arrivals, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -69,7 +69,7 @@ impl Arrivals {
     }
 }
 
-/// Returns the index of each flow by its file, without folder and extension; the first of equal
+/// Returns the index of each flow by the file, without folder and extension; the first of equal
 /// ones.
 fn names(flows: &[FlowSpec]) -> HashMap<&str, u16> {
     let named = flows.iter().enumerate().rev();

@@ -103,7 +103,7 @@ impl<'a> SetCookie<'a> {
     }
 
     /// Returns whether a browser takes the cookie: not too large, without control characters, and
-    /// with the attributes that its name promises.
+    /// with the attributes promised by the name.
     fn is_acceptable(&self, path: &str) -> bool {
         let begins = |prefix: &str| {
             let begin = self.name.get(..prefix.len()).unwrap_or_default();
@@ -122,7 +122,7 @@ impl<'a> SetCookie<'a> {
     }
 }
 
-/// Reads a `Max-Age` in seconds; 0 for the past, and the greatest number for more than that.
+/// Reads a `Max-Age` in seconds; 0 for the past, and the greatest number for more.
 fn seconds(age: &[u8]) -> Option<u64> {
     let digits = age.strip_prefix(b"-").unwrap_or(age);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -308,7 +308,7 @@ mod tests {
 
     // What follows is from RFC 6265bis, with its sections.
 
-    /// 5.1.1: dates in any order of the parts, as asctime has them too.
+    /// 5.1.1: dates in any order of the parts, as in asctime too.
     #[test]
     fn expires_is_read_in_each_usual_form_and_watched() {
         for date in [
@@ -344,7 +344,7 @@ mod tests {
         check(&["a=1; path=/; max-age=9; max-age=+0"], "/", "a=1");
     }
 
-    /// 5.7, step 9: the last `Path`, and the request's folder where that one does not begin with /.
+    /// 5.7, step 9: the last `Path`, and the request's folder where the path does not begin with /.
     #[test]
     fn the_last_of_two_paths_counts() {
         check(&["a=1; path=/x; path=/y"], "/y", "a=1");
@@ -356,7 +356,7 @@ mod tests {
         check(&[&long], "/x", "a=1");
     }
 
-    /// 5.7, steps 21 and 22: names that promise attributes.
+    /// 5.7, steps 21 and 22: names with a promise of attributes.
     #[test]
     fn a_prefix_of_the_name_demands_its_attributes() {
         check(&["__Secure-a=1; path=/"], "/", "");

@@ -16,7 +16,7 @@ use crate::follow::Trail;
 /// Largest body after decompression; a few bytes can stand for gigabytes.
 const DECODED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Bytes that brotli's decoder reads at a time.
+/// Bytes read at a time by brotli's decoder.
 const BROTLI_BUFFER_BYTES: usize = 4096;
 
 /// Media type of what is read as HTML.
@@ -77,7 +77,7 @@ impl<'a> Seen<'a> {
         parsed.as_ref().map_err(Clone::clone)
     }
 
-    /// The body as HTML where its `Content-Type` says so, else as XML.
+    /// The body as HTML where `Content-Type` says so, else as XML.
     pub(crate) fn markup(&self) -> Result<&Document, String> {
         let parsed = self.markup.get_or_init(|| {
             let mut types = self.answer.values("content-type");

@@ -177,7 +177,7 @@ impl Template {
         Ok(text)
     }
 
-    /// The same for a body, where filters may leave bytes that are no text.
+    /// The same for a body, where filters may leave any bytes.
     pub(crate) fn render_bytes(&self, variables: &mut Variables) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         for piece in &self.pieces {

@@ -27,7 +27,7 @@ pub(crate) enum Waiting {
 }
 
 impl Blocking {
-    /// Connects within `limit` on a way to the server, through its proxy where there is one.
+    /// Connects within `limit` on a way to the server, through the proxy, if any.
     pub(crate) fn on(route: &Route, limit: Duration) -> io::Result<Blocking> {
         Blocking::open(&route.address, route.tls.as_ref(), route.tunnel(), limit)
     }

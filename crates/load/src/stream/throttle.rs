@@ -1,4 +1,4 @@
-//! A limit of bytes per second in each direction of a stream that never blocks.
+//! A limit of bytes per second in each direction of a non-blocking stream.
 //!
 //! A direction moves a piece, then rests for as long as the piece takes at the limit. Reads and
 //! writes during a rest report that they would block, and the worker tries them again

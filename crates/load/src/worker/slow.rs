@@ -1,4 +1,4 @@
-//! Connections held back by `limit-rate`: no event of theirs says when they go on.
+//! Connections held back by `limit-rate`: no event of the socket announces the end of a rest.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,7 +33,7 @@ impl Resting {
 }
 
 impl Worker<'_> {
-    /// Notes when a connection goes on that a limit holds back.
+    /// Notes when a connection held back by a limit goes on.
     pub(super) fn note_rest(&mut self, index: usize) {
         if !self.resting.is_possible {
             return;
@@ -72,7 +72,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns the stream that events of `index` are about.
+    /// Returns the stream behind events of `index`.
     fn stream_of(&mut self, index: usize) -> Option<&mut Stream> {
         match self.is_http2() {
             true => Some(&mut self.carriers.carrier_mut(index)?.stream),

@@ -621,7 +621,7 @@ fn bodies_wait_for_windows() {
     }
 }
 
-/// A connection's requests share its limit: two responses of 4,000 bytes at 20,000 per second, of
+/// Requests of a connection share the limit: two responses of 4,000 bytes at 20,000 per second, of
 /// which a tenth of a second passes at once.
 #[test]
 fn a_limit_of_the_rate_holds_for_a_connection() {
@@ -693,7 +693,7 @@ fn flows_go_over_streams() {
     }
 }
 
-/// Entries with options of their connection have connections of their own, shared as well.
+/// Entries with options of the connection have separate connections, shared as well.
 #[test]
 fn entries_go_their_own_ways() {
     let other = Script::new(|id| head(id, field(":status", "201"))).serve();

@@ -269,7 +269,7 @@ fn what_a_load_cannot_obey_is_refused_before_it_begins() {
     assert!(http2.check(&agreed).is_ok());
 }
 
-/// A flow that sends 2,000 bytes and receives 4,000, at 20,000 bytes per second.
+/// A flow with 2,000 bytes to send and 4,000 to receive, at 20,000 bytes per second.
 fn slow_flow(url: &str, options: &str) -> Scenario {
     let text = format!(
         "POST /a\n[Options]\nlimit-rate: 20000\n{options}`{}`\nHTTP 200\n[Asserts]\nbytes count == 4000\n",
@@ -288,7 +288,7 @@ fn a_single_pass_is_slowed() {
     assert!(passed[0].time >= millis(300), "{:?}", passed[0].time);
 }
 
-/// Of each direction a tenth of a second may pass at once: the piece that is due, and a late one.
+/// Of each direction a tenth of a second may pass at once: the piece now due, and a late one.
 #[test]
 fn a_load_is_slowed() {
     let body = || ok(&"x".repeat(4_000));
@@ -315,7 +315,7 @@ fn a_load_is_slowed() {
     }
 }
 
-/// A proxy that opens tunnels to any port of this machine; returns the address.
+/// Starts a proxy with tunnels to any port of the machine; returns the address.
 fn serve_proxy(answer: &'static str) -> SocketAddr {
     serve(move |mut stream| {
         let Some(request) = read_request(&mut stream) else {
