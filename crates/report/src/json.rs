@@ -428,7 +428,7 @@ mod tests {
         doubt.rule = findings::RuleId::HollowAnswers;
         doubt.title = "95% of the pages are refusals".into();
         doubt.remedy.text = "write paths into the flow".into();
-        doubt.remedy.safety = findings::Safety::None;
+        doubt.remedy.safety = Safety::None;
         sample.findings.insert(0, doubt);
         assert_eq!(
             value_of(&sample)["verdict"]["fix_first"],
