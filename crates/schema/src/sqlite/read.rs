@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::Schema;
 use super::cursor::{Failure, text};
-use super::lexer::{BYTES_MAX, Lexed, Token, lex};
+use super::lexer::{BYTES_MAX, Kind, Lexed, Token, lex};
 use super::model::{Name, WholeKind};
+use super::normal::unquoted;
 use super::parser::{self, DropKind, Statement};
 use crate::rename::renamed_from;
 use crate::{Note, NoteKind, Source, SyntaxError};
@@ -62,6 +63,25 @@ pub(super) fn source(
     Ok(())
 }
 
+/// The `CREATE VIRTUAL TABLE` that an insertion puts into the catalogue, as `.dump` writes it.
+fn dumped(source: &str, tokens: &[Token]) -> Option<String> {
+    let is = |index: usize, word: &str| {
+        let token = tokens.get(index);
+        token.is_some_and(|token| token.is_word(source, word))
+    };
+    let is_catalogue = is(2, "sqlite_schema") || is(2, "sqlite_master");
+    if !(is(0, "insert") && is(1, "into") && is_catalogue) {
+        return None;
+    }
+    let mut texts = tokens.iter().filter(|token| token.kind == Kind::Text);
+    let sql = unquoted(texts.next_back()?.text(source));
+    let start = "CREATE VIRTUAL TABLE";
+    let is_virtual = sql
+        .get(..start.len())
+        .is_some_and(|words| words.eq_ignore_ascii_case(start));
+    is_virtual.then_some(sql)
+}
+
 struct Reader<'a> {
     schema: &'a mut Schema,
     notes: &'a mut Vec<Note>,
@@ -108,7 +128,10 @@ impl Reader<'_> {
         let at = parser::span(tokens).start;
         let shown = text(&source.text, tokens);
         match parsed {
-            Statement::Data => self.note(at, NoteKind::Data, shown),
+            Statement::Data => match dumped(&source.text, tokens) {
+                Some(sql) => self.dumped(&sql, tokens)?,
+                None => self.note(at, NoteKind::Data, shown),
+            },
             Statement::Setting => self.note(at, NoteKind::Setting, shown),
             Statement::Opaque => self.note(at, NoteKind::Opaque, shown),
             parsed => {
@@ -117,6 +140,19 @@ impl Reader<'_> {
                     return Err(Failure { at, message });
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Takes a statement out of a row of the catalogue, written by `.dump`; `row` is the insertion.
+    fn dumped(&mut self, sql: &str, row: &[Token]) -> Result<(), Failure> {
+        let at = parser::span(row).start;
+        let lexed = lex(sql);
+        for range in lexed.statements(sql) {
+            let parsed = parser::statement(sql, &lexed.tokens[range]);
+            let parsed = parsed.map_err(|failure| Failure { at, ..failure })?;
+            let message = self.fold(parsed, row);
+            message.map_err(|message| Failure { at, message })?;
         }
         Ok(())
     }
