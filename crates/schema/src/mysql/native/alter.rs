@@ -114,7 +114,7 @@ impl Builder<'_> {
             let mut added = diff.added_checks.iter();
             let heir = added.find(|heir| diff.to.check_name(heir, self.to.is_mariadb).is(&name));
             let clauses = match heir {
-                Some(heir) => parts.of_check(diff, name.clone(), heir),
+                Some(heir) => parts.of_replaced_check(diff, name.clone(), (check, heir)),
                 None => &mut parts.kept,
             };
             clauses.push(

@@ -247,3 +247,19 @@ fn changes_of_columns_views_and_versions_are_folded_in() {
         period,
     );
 }
+
+fn on_mariadb(from: &str, to: &str) -> Vec<String> {
+    let statements = planned(from, to, Product::MariaDb);
+    statements.into_iter().map(|step| step.sql).collect()
+}
+
+#[test]
+fn a_replaced_check_goes_before_a_column_that_it_is_on() {
+    let found = on_mariadb(
+        "CREATE TABLE t (id bigint NOT NULL, a varchar(40) NOT NULL, c varchar(20) NOT NULL, CHECK (a IS NULL OR id > 0))",
+        "CREATE TABLE t (id bigint NOT NULL, a bigint GENERATED ALWAYS AS (id + 1) VIRTUAL, c enum('1','2'), CHECK (c IS NULL OR id > 0))",
+    );
+    let at = |text: &str| found.iter().position(|sql| sql.contains(text));
+    let (check, column) = (at("DROP CONSTRAINT `CONSTRAINT_1`"), at("DROP COLUMN `a`"));
+    assert!(check.is_some() && check <= column, "{found:#?}");
+}

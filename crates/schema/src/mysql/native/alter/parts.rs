@@ -125,6 +125,33 @@ impl Parts {
     }
 }
 
+impl Parts {
+    /// Clauses where a check is dropped that another one replaces: where that one is added, but not
+    /// behind the drop of a column that it is on.
+    pub(super) fn of_replaced_check(
+        &mut self,
+        diff: &TableDiff<'_>,
+        name: Name,
+        (check, heir): (&Check, &Check),
+    ) -> &mut Clauses {
+        let text = &check.expr.text;
+        let is_remade = |(column, _): &(Name, Clauses)| {
+            text.contains(column.text.as_str())
+                && diff.columns.iter().any(|step| match step {
+                    ColumnStep::Remake { from, .. } => from.name.is(column),
+                    ColumnStep::Add(..) | ColumnStep::Change { .. } => false,
+                })
+        };
+        let text = &heir.expr.text;
+        let is_named = |(column, _): &(Name, Clauses)| text.contains(column.text.as_str());
+        let added = self.lossy.iter().rposition(is_named);
+        match (self.lossy.iter().position(is_remade), added) {
+            (Some(gone), Some(added)) if gone < added => &mut self.lossy[gone].1,
+            _ => self.of_check(diff, name, heir),
+        }
+    }
+}
+
 /// Columns sharing a recreated index with a lossy column.
 fn tied(diff: &TableDiff<'_>, lossy: &[Name]) -> Vec<(Name, usize)> {
     let replaced = diff.replaced_indexes.iter();
