@@ -36,7 +36,7 @@ mod trigger_order;
 use std::collections::HashMap;
 
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, Style, SyntaxError};
-use model::{Event, Name, Opaque, Table, Trigger, View};
+use model::{Event, Grant, Name, Opaque, Table, Trigger, View};
 
 pub use dormant::dormant;
 
@@ -51,6 +51,7 @@ pub struct Schema {
     events: Vec<Event>,
     /// Routines and sequences.
     opaques: Vec<Opaque>,
+    grants: Vec<Grant>,
     is_mariadb: bool,
     /// Whether names of tables are compared without regard to case.
     has_lower_names: bool,
@@ -254,7 +255,20 @@ impl Schema {
         self.events.retain(|event| kept("event", &event.name.text));
         self.opaques
             .retain(|opaque| kept(opaque.kind, &opaque.name));
+        self.grants.retain(|grant| match grant.on.kind {
+            "" => true,
+            kind => kept(kind_of(kind), &grant.on.name),
+        });
         self.index_places();
+    }
+}
+
+/// Kind of what privileges are on, as filters name it.
+fn kind_of(kind: &str) -> &'static str {
+    match kind {
+        "PROCEDURE" => "procedure",
+        "FUNCTION" => "function",
+        _ => "table",
     }
 }
 

@@ -5,6 +5,8 @@
 //! everything is read again when they differ; after [`ATTEMPTS`] times that is an error, since
 //! somebody changes it all the time.
 
+mod grants;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -26,7 +28,7 @@ const ATTEMPTS: usize = 5;
 const OBJECTS_PER_READER: usize = 25;
 
 /// Settings of the reading session: everything is shown, quoted, and in UTF-8.
-const SESSION: &str = "SET SESSION sql_mode = '', SESSION sql_quote_show_create = 1";
+const SESSION: &str = "SET SESSION sql_mode = '', SESSION sql_quote_show_create = 1, SESSION group_concat_max_len = 1000000";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -61,7 +63,8 @@ pub(super) fn export(
             continue;
         };
         if fingerprint(&mut first, server)? == before {
-            return Ok(script(&objects, &texts));
+            let grants = grants::statements(&mut first)?;
+            return Ok(script(&objects, &texts) + &grants);
         }
     }
     Err(DbError {
@@ -142,7 +145,9 @@ fn fill_and_export(
     statements: &[String],
 ) -> Result<String, DbError> {
     run(owner, &format!("USE `{}`", scratch.database))?;
-    for statement in statements {
+    // Privileges would outlive the database.
+    let is_harmless = |statement: &&String| !statement.starts_with("GRANT ");
+    for statement in statements.iter().filter(is_harmless) {
         run(owner, &schema::mysql::dormant(statement))?;
     }
     let text = export(scratch, server, readers)?;

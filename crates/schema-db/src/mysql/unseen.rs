@@ -1,20 +1,6 @@
-//! What the catalogue holds and [`super::export`] does not read. What belongs to the server's users
-//! is seen as far as this user may see it; its own rights are left out.
+//! What the catalogue holds and [`super::export`] does not read.
 
 use schema::Product;
-
-const PRIVILEGES: &str = "
-    SELECT 'privilege', CONCAT(GRANTEE, ' on the database: ', GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY PRIVILEGE_TYPE SEPARATOR ', '))
-    FROM information_schema.SCHEMA_PRIVILEGES
-    WHERE TABLE_SCHEMA = DATABASE() AND REPLACE(GRANTEE, '''', '') <> CURRENT_USER() GROUP BY GRANTEE
-    UNION ALL
-    SELECT 'privilege', CONCAT(GRANTEE, ' on ', TABLE_NAME, ': ', GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY PRIVILEGE_TYPE SEPARATOR ', '))
-    FROM information_schema.TABLE_PRIVILEGES
-    WHERE TABLE_SCHEMA = DATABASE() AND REPLACE(GRANTEE, '''', '') <> CURRENT_USER() GROUP BY GRANTEE, TABLE_NAME
-    UNION ALL
-    SELECT 'privilege', CONCAT(GRANTEE, ' on ', TABLE_NAME, '.', COLUMN_NAME, ': ', PRIVILEGE_TYPE)
-    FROM information_schema.COLUMN_PRIVILEGES
-    WHERE TABLE_SCHEMA = DATABASE() AND REPLACE(GRANTEE, '''', '') <> CURRENT_USER()";
 
 /// Query for MariaDB's packages, listed among routines.
 const ROUTINES: &str = "
@@ -33,7 +19,7 @@ const HISTOGRAMS: &str = "
 
 /// Each gives kinds and names.
 pub(super) fn queries(product: Product) -> Vec<&'static str> {
-    let mut queries = vec![PRIVILEGES, ROUTINES, TABLES];
+    let mut queries = vec![ROUTINES, TABLES];
     if product == Product::Mysql {
         queries.push(HISTOGRAMS);
     }

@@ -1,10 +1,12 @@
 //! What a MySQL schema is made of. Beside what was written stands its normal form, filled in by
 //! [`super::normal`]: comparing looks at that, printing at what was written.
 
+mod grants;
 mod programs;
 
 use super::expr::Expr;
 
+pub use grants::{Grant, Granted};
 pub use programs::{Event, Opaque, Trigger, View};
 
 /// A name, possibly quoted in the source.

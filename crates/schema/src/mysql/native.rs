@@ -6,6 +6,7 @@
 //! events; drop everything else.
 
 mod alter;
+mod grants;
 mod links;
 mod options;
 mod partitions;
@@ -23,6 +24,7 @@ use crate::{Hazard, Object, PlanOptions, Statement, Verb};
 use alter::may_wait;
 use links::KeyStep;
 
+pub(super) use grants::fold;
 pub(super) use options::{of_option, options};
 
 /// Kind of what defaults of columns may count by.
@@ -54,7 +56,11 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Vec<Sta
 
 /// The whole schema, for an empty database.
 pub(super) fn creation(schema: &Schema) -> Vec<String> {
-    let options = PlanOptions::default();
+    let grantees = schema.grants.iter().map(|grant| &grant.grantee);
+    let options = PlanOptions {
+        managed_roles: grantees.map(|grantee| grantee.replace('`', "")).collect(),
+        ..PlanOptions::default()
+    };
     let empty = Schema::default();
     let statements = plan(&empty, schema, &options);
     statements
@@ -89,6 +95,7 @@ impl<'a> Builder<'a> {
         self.triggers();
         self.events();
         self.drop_rest();
+        self.grants();
         self.link(&dropped, &added);
     }
 

@@ -2,6 +2,7 @@
 
 pub(super) mod alter;
 mod column;
+mod grant;
 mod index;
 mod partition;
 mod program;
@@ -12,6 +13,7 @@ use super::lex::Fault;
 use super::model::{Check, Column, ForeignKey, Index, Name};
 
 pub(super) use column::data_type;
+pub(super) use grant::grants;
 pub(super) use index::created as created_index;
 pub(super) use program::{event, head, trigger, view};
 pub(super) use table::{Created, VERSIONING, table};

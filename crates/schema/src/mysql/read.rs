@@ -8,7 +8,7 @@ use super::model::{Opaque, Table};
 use super::normal::routine;
 use super::parse::{self, Created};
 use super::split::{Splitter, Statement};
-use super::{Schema, normal};
+use super::{Schema, native, normal};
 use crate::{Note, NoteKind, Server, Source, SyntaxError};
 
 /// Characters of a statement shown in a note.
@@ -122,6 +122,10 @@ impl<'s> Reader<'_, 's> {
                 false => self.alter_view(cursor),
             };
         }
+        if cursor.is_any(&["GRANT", "REVOKE"]) {
+            let gives = cursor.eat("GRANT") || !cursor.eat("REVOKE");
+            return self.grant(cursor, gives);
+        }
         if cursor.eat("DROP") {
             return self.drop(cursor);
         }
@@ -129,6 +133,18 @@ impl<'s> Reader<'_, 's> {
             return self.rename(cursor);
         }
         Ok(Outcome::Noted(NoteKind::Opaque))
+    }
+
+    /// Takes privileges on the database in; roles and those of the whole server are opaque.
+    fn grant(&mut self, mut cursor: Cursor<'_, 's>, gives: bool) -> Result<Outcome, Fault> {
+        let grants = parse::grants(&mut cursor, self.server, self.database);
+        let Ok(Some(grants)) = grants else {
+            return Ok(Outcome::Noted(NoteKind::Opaque));
+        };
+        for grant in grants {
+            native::fold(self.schema, grant, gives);
+        }
+        Ok(Outcome::Done)
     }
 
     /// Applies a view's new query; anything else is opaque.

@@ -194,6 +194,71 @@ const KINDS: &[Kind] = &[
     ),
 ];
 
+/// A role and a user, and what they may do.
+const PRIVILEGES: &[&str] = &[
+    "CREATE TABLE t (a int, b int)",
+    "CREATE VIEW v AS SELECT a FROM t",
+    "CREATE PROCEDURE p() SELECT 1",
+    "CREATE FUNCTION f() RETURNS int DETERMINISTIC RETURN 1",
+    "CREATE ROLE IF NOT EXISTS kinds_reader",
+    "CREATE USER IF NOT EXISTS kinds_app@localhost",
+    "GRANT SELECT, LOCK TABLES ON * TO kinds_reader",
+    "GRANT ALL ON * TO kinds_app@localhost WITH GRANT OPTION",
+    "GRANT ALL PRIVILEGES ON t TO kinds_app@localhost",
+    "GRANT SELECT (a), UPDATE (a, b) ON t TO kinds_reader",
+    "GRANT SELECT ON v TO kinds_reader",
+    "GRANT EXECUTE ON PROCEDURE p TO kinds_app@localhost WITH GRANT OPTION",
+    "GRANT ALL ON FUNCTION f TO kinds_reader",
+];
+
+#[test]
+fn privileges_go_there_and_come_back() {
+    let privileges = kind("privileges", ALL, PRIVILEGES);
+    for variable in ALL {
+        let bench = OnServer::new(variable);
+        let done = round_trip(&bench, &privileges);
+        let done = done.and_then(|()| managed(&bench));
+        let mut scratch = bench.empty();
+        for sql in ["DROP ROLE kinds_reader", "DROP USER kinds_app@localhost"] {
+            scratch.database().execute(sql).unwrap();
+        }
+        done.unwrap_or_else(|error| panic!("{variable}: {error}"));
+    }
+}
+
+/// What a managed role may do becomes what the text says, and nobody else's privileges change.
+fn managed(bench: &OnServer) -> Result<(), String> {
+    let mut scratch = bench.empty();
+    bench::run(&mut *scratch, PRIVILEGES.iter().copied())?;
+    let server = scratch.database().server().clone();
+    let mut wanted = written(&kind("privileges", ALL, &PRIVILEGES[..6]));
+    wanted.push_str(
+        "GRANT SELECT, SHOW VIEW ON * TO kinds_reader; GRANT UPDATE (b) ON t TO kinds_reader WITH GRANT OPTION;",
+    );
+    let options = schema::PlanOptions {
+        managed_roles: vec!["kinds_reader".to_owned()],
+        ..schema::PlanOptions::default()
+    };
+    let plan = |from: &schema::Schema| {
+        let to = bench::load(&wanted, &server)?;
+        schema::plan(from, &to, &options).map_err(|error| error.to_string())
+    };
+    let mut first = plan(&bench::exported(&mut *scratch)?)?;
+    let revoked = |statement: &&schema::Statement| statement.verb == schema::Verb::Revoke;
+    first.hold_back(&schema::Allowed::default());
+    if first.applied().any(|statement| revoked(&statement)) {
+        return Err(format!("nobody allowed it: {}", bench::spelled(&first)));
+    }
+    let all = first.statements.iter().map(|each| each.sql.as_str());
+    bench::run(&mut *scratch, all)?;
+    let text = bench::spelled(&plan(&bench::exported(&mut *scratch)?)?);
+    let exported = scratch.database().export().map_err(|error| error.message)?;
+    match text.is_empty() && exported.matches("kinds_app").count() == 3 {
+        true => Ok(()),
+        false => Err(format!("{text}\nis left to do in\n{exported}")),
+    }
+}
+
 /// What is there in the server's own words.
 fn shown(scratch: &mut dyn Scratch) -> Vec<String> {
     const NAMES: &str = "

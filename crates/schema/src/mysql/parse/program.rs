@@ -34,7 +34,7 @@ pub(crate) fn head(cursor: &mut Cursor<'_, '_>) -> Result<Head, Fault> {
 }
 
 /// `user@host` in one spelling; `None` for whoever executes.
-fn definer(cursor: &mut Cursor<'_, '_>) -> Result<Option<String>, Fault> {
+pub(super) fn definer(cursor: &mut Cursor<'_, '_>) -> Result<Option<String>, Fault> {
     if cursor.eat("CURRENT_USER") {
         if cursor.eat_op("(") {
             cursor.expect_op(")")?;

@@ -1,0 +1,33 @@
+//! Privileges on the database and on what is in it.
+
+use std::collections::BTreeSet;
+
+/// Object of privileges: the kind is empty for the database itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Granted {
+    /// Empty, `TABLE` (also views and sequences), `PROCEDURE` or `FUNCTION`.
+    pub kind: &'static str,
+    /// Name of the object; empty for the database.
+    pub name: String,
+}
+
+/// One user's or role's privileges on one object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// What the privileges are on.
+    pub on: Granted,
+    /// `` `user`@`host` ``, or `` `role` ``.
+    pub grantee: String,
+    /// In upper case, one for each column where limited to some.
+    pub privileges: BTreeSet<String>,
+    /// Whether the grantee may pass them on.
+    pub is_grantable: bool,
+}
+
+impl Grant {
+    /// Whether the grantee is called so: `user` or `user@host`.
+    pub fn is_of(&self, role: &str) -> bool {
+        let plain = self.grantee.replace('`', "");
+        plain == role || plain.split('@').next() == Some(role)
+    }
+}
