@@ -1,9 +1,22 @@
 //! What the runners need of a server.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use schema::{Allowed, Hazard, Plan, PlanOptions, Schema, Server, Source, Style};
 use schema_db::Database;
+
+thread_local! {
+    /// What the server has said of statements since [`remember_answers`].
+    static ANSWERS: RefCell<Option<HashMap<Vec<String>, String>>> = const { RefCell::new(None) };
+}
+
+/// Forgets what the server has said of statements, and asks for each only once from now on. One
+/// thread must use one server.
+pub fn remember_answers() {
+    ANSWERS.set(Some(HashMap::new()));
+}
 
 /// Makes databases of one server.
 pub trait Bench {
@@ -19,6 +32,12 @@ pub trait Scratch {
     /// Whether the server can be asked for the stored form of a schema.
     fn can_be_asked(&self) -> bool {
         false
+    }
+
+    /// The statements' schema as the server stores it.
+    fn stored(&mut self, statements: &[String]) -> Result<String, String> {
+        let stored = self.database().read_back(statements);
+        stored.map_err(|error| format!("asking: {error:?}"))
     }
 
     /// The catalogue, described independently of the schema engine, in an order equal for equal
@@ -74,25 +93,29 @@ pub fn exported(scratch: &mut dyn Scratch) -> Result<Schema, String> {
 
 /// The plan to a text in our own style, with everything allowed.
 pub fn plan_to(scratch: &mut dyn Scratch, desired: &Schema) -> Result<Plan, String> {
-    let everything = Allowed {
+    let from = exported(scratch)?;
+    plan_with(scratch, &from, desired, &everything())
+}
+
+fn everything() -> Allowed {
+    Allowed {
         all: true,
         named: Vec::new(),
-    };
-    plan_with(scratch, desired, &everything)
+    }
 }
 
 fn plan_with(
     scratch: &mut dyn Scratch,
+    from: &Schema,
     desired: &Schema,
     allowed: &Allowed,
 ) -> Result<Plan, String> {
-    let from = exported(scratch)?;
     let options = PlanOptions {
         style: Style::Native,
         server: Some(scratch.database().server().clone()),
         ..PlanOptions::default()
     };
-    let mut plan = schema::plan(&from, desired, &options).map_err(|error| error.to_string())?;
+    let mut plan = schema::plan(from, desired, &options).map_err(|error| error.to_string())?;
     plan.hold_back(allowed);
     Ok(plan)
 }
@@ -100,7 +123,17 @@ fn plan_with(
 /// Applies what destroys nothing of the way to a text, which must succeed; then nothing but what is
 /// held back may be left. The plan.
 pub fn approach(scratch: &mut dyn Scratch, text: &str) -> Result<String, String> {
-    approach_with(scratch, text, &[])
+    let from = exported(scratch)?;
+    approach_from(scratch, &from, text)
+}
+
+/// The same where it is known what the database holds.
+pub fn approach_from(
+    scratch: &mut dyn Scratch,
+    from: &Schema,
+    text: &str,
+) -> Result<String, String> {
+    go(scratch, from, text, &Allowed::default())
 }
 
 /// The same with some of what destroys allowed by name; the plan.
@@ -113,15 +146,26 @@ pub fn approach_with(
         all: false,
         named: allowed.iter().map(|name| (*name).to_owned()).collect(),
     };
+    let from = exported(scratch)?;
+    go(scratch, &from, text, &allowed)
+}
+
+fn go(
+    scratch: &mut dyn Scratch,
+    from: &Schema,
+    text: &str,
+    allowed: &Allowed,
+) -> Result<String, String> {
     let server = scratch.database().server().clone();
     let mut desired = load(text, &server)?;
-    let plan = plan_with(scratch, &desired, &allowed)?;
+    let plan = plan_with(scratch, from, &desired, allowed)?;
     let applied = plan.applied().map(|statement| statement.sql.as_str());
     run(scratch, applied).map_err(|error| format!("{error}\nof\n{}", spelled(&plan)))?;
-    let mut rest = plan_with(scratch, &desired, &allowed)?;
+    let reached = exported(scratch)?;
+    let mut rest = plan_with(scratch, &reached, &desired, allowed)?;
     if rest.applied().next().is_some() && scratch.can_be_asked() {
         ask(scratch, &mut desired)?;
-        rest = plan_with(scratch, &desired, &allowed)?;
+        rest = plan_with(scratch, &reached, &desired, allowed)?;
     }
     match rest.applied().next() {
         None => Ok(spelled(&plan)),
@@ -135,20 +179,27 @@ pub fn approach_with(
 
 /// Brings the database to a text, as `apply` would; then there must be nothing left to do.
 pub fn reach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
+    let from = exported(scratch)?;
+    reach_from(scratch, &from, text).map(drop)
+}
+
+/// The same where it is known what the database holds; what it holds then.
+pub fn reach_from(scratch: &mut dyn Scratch, from: &Schema, text: &str) -> Result<Schema, String> {
     let server = scratch.database().server().clone();
     let mut desired = load(text, &server)?;
-    let plan = plan_to(scratch, &desired)?;
+    let plan = plan_with(scratch, from, &desired, &everything())?;
     run(
         scratch,
         plan.applied().map(|statement| statement.sql.as_str()),
     )?;
-    let mut rest = plan_to(scratch, &desired)?;
+    let reached = exported(scratch)?;
+    let mut rest = plan_with(scratch, &reached, &desired, &everything())?;
     if !rest.statements.is_empty() && scratch.can_be_asked() {
         ask(scratch, &mut desired)?;
-        rest = plan_to(scratch, &desired)?;
+        rest = plan_with(scratch, &reached, &desired, &everything())?;
     }
     match rest.statements.first() {
-        None => Ok(()),
+        None => Ok(reached),
         Some(statement) => Err(format!(
             "{} statements are left to do after\n{}\nthe first: {}",
             rest.statements.len(),
@@ -160,11 +211,17 @@ pub fn reach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
 
 /// Asks the server for the stored form of a schema, like the program with a server at hand.
 pub fn ask(scratch: &mut dyn Scratch, desired: &mut Schema) -> Result<(), String> {
-    let database = scratch.database();
-    let stored = database
-        .read_back(&desired.statements())
-        .map_err(|error| format!("asking: {error:?}"))?;
-    let stored = load(&stored, &database.server().clone())?;
+    let statements = desired.statements();
+    let known = ANSWERS.with_borrow(|answers| answers.as_ref()?.get(&statements).cloned());
+    let stored = match known {
+        Some(stored) => stored,
+        None => scratch.stored(&statements)?,
+    };
+    ANSWERS.with_borrow_mut(|answers| {
+        let answers = answers.as_mut();
+        answers.map(|answers| answers.insert(statements, stored.clone()))
+    });
+    let stored = load(&stored, &scratch.database().server().clone())?;
     desired.adopt(&stored);
     Ok(())
 }

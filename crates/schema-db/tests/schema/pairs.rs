@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use schema::Schema;
 use schema_db::Database;
 
-use crate::bench::{Bench, Scratch, approach, reach};
+use crate::bench::{Bench, Scratch, approach_from, load, reach_from, remember_answers};
 
 /// Pairs of a dialect per test run; `HAKARU_SCHEMA_PAIRS` sets others for a long run ([`seeds`]).
 const PAIRS: u64 = 40;
@@ -210,16 +211,16 @@ pub fn run(bench: &dyn Bench, server: &str, share: (u64, u64), generate: &dyn Fn
 }
 
 fn one(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {
+    remember_answers();
     keeps_everything(bench, pair)?;
-    let mut scratch = filled(bench, pair)?;
+    let (mut scratch, from) = filled(bench, pair)?;
     let before = answers(&mut *scratch, &pair.survivors)?;
-    reach(&mut *scratch, &pair.to)?;
+    reach_from(&mut *scratch, &from, &pair.to)?;
     let after = answers(&mut *scratch, &pair.survivors)?;
     if before != after {
         return Err(format!("the rows were {before:?} and are {after:?}"));
     }
-    let mut direct = bench.empty();
-    reach(&mut *direct, &pair.to)?;
+    let (mut direct, _) = made(bench, &pair.to)?;
     let (ours, wanted) = (scratch.catalogue(), direct.catalogue());
     if ours != wanted {
         return Err(format!("the catalogue is {ours:#?} and not {wanted:#?}"));
@@ -227,22 +228,32 @@ fn one(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {
     Ok(())
 }
 
-/// A database with the first schema and all rows.
-fn filled<'a>(bench: &'a dyn Bench, pair: &Pair) -> Result<Box<dyn Scratch + 'a>, String> {
+/// A database and what it holds.
+type Made<'a> = (Box<dyn Scratch + 'a>, Schema);
+
+/// A database with a schema.
+fn made<'a>(bench: &'a dyn Bench, text: &str) -> Result<Made<'a>, String> {
     let mut scratch = bench.empty();
-    reach(&mut *scratch, &pair.from)?;
+    let nothing = load("", &scratch.database().server().clone())?;
+    let holds = reach_from(&mut *scratch, &nothing, text)?;
+    Ok((scratch, holds))
+}
+
+/// A database with the first schema and all rows.
+fn filled<'a>(bench: &'a dyn Bench, pair: &Pair) -> Result<Made<'a>, String> {
+    let (mut scratch, holds) = made(bench, &pair.from)?;
     for sql in &pair.rows {
         let done = scratch.database().execute(sql);
         done.map_err(|error| format!("{}\n  at: {sql}", error.message))?;
     }
-    Ok(scratch)
+    Ok((scratch, holds))
 }
 
 /// A plan without permissions succeeds, and preserves every row and every stored value.
 fn keeps_everything(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {
-    let mut scratch = filled(bench, pair)?;
+    let (mut scratch, from) = filled(bench, pair)?;
     let before = answers(&mut *scratch, &pair.everything)?;
-    let plan = approach(&mut *scratch, &pair.to)?;
+    let plan = approach_from(&mut *scratch, &from, &pair.to)?;
     let after = answers(&mut *scratch, &pair.everything)
         .map_err(|error| format!("lost without a yes: {error}\nby\n{plan}"))?;
     match before == after {
