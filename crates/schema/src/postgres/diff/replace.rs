@@ -74,7 +74,11 @@ impl<'a> Builder<'a> {
         if let Some(default) = &column.default
             && self.keeps_default(table, column)
         {
-            let default = self.speller.default(default);
+            // The wanted spelling of the value: over another type the server reads it otherwise.
+            let wanted = self.to.tables.get(&table.name);
+            let wanted = wanted.and_then(|wanted| wanted.columns.get(&column.name));
+            let wanted = wanted.and_then(|wanted| wanted.default.as_ref());
+            let default = self.speller.default(wanted.unwrap_or(default));
             let plain = without_casts(&default);
             actions.push(format!("ALTER COLUMN {ident} SET DEFAULT {plain}"));
         }
