@@ -297,7 +297,7 @@ pub struct How {
     #[arg(long)]
     pub auto_increment: bool,
 
-    /// A role whose privileges are part of the schema (PostgreSQL); may be repeated
+    /// A role whose privileges are part of the schema; may be repeated
     #[arg(long, value_name = "ROLE")]
     pub managed_role: Vec<String>,
 

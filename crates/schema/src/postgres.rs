@@ -107,6 +107,9 @@ impl Schema {
 
     /// See [`crate::Schema::retain`].
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
+        let targets = self.grants.keys().map(|(target, _)| target);
+        let targets = targets.filter(|target| diff::has(self, target)).cloned();
+        let targets: Vec<model::Target> = targets.collect();
         let default_schema = self.default_schema.clone();
         let kept = |kind: &'static str, name: &name::Name| {
             keep(&Object {
@@ -160,9 +163,11 @@ impl Schema {
         let owners: Vec<kept::Key> = self.kept.keys().cloned().collect();
         self.kept
             .retain(|_, kept| kept.of.as_ref().is_none_or(|of| owners.contains(of)));
+        let gone = targets.iter().filter(|target| !diff::has(self, target));
+        let gone: Vec<&model::Target> = gone.collect();
         self.grants.retain(|(target, _), _| match target.kind {
             "TABLE" => kept("table", &target.name),
-            _ => true,
+            _ => !gone.contains(&target),
         });
     }
 
@@ -224,6 +229,70 @@ mod tests {
             .map(|name| name.name.as_str())
             .collect();
         assert_eq!(names, ["t"]);
+    }
+
+    fn read(text: &str) -> super::Schema {
+        let source = Source {
+            name: "text".to_owned(),
+            text: text.to_owned(),
+        };
+        let read = super::read(&[source], &Server::unknown(Product::Postgres), 1);
+        read.unwrap().0
+    }
+
+    /// The statements about privileges, those that wait for a yes behind `--`.
+    fn privileges(from: &str, to: &str, role: &str) -> Vec<String> {
+        let options = crate::PlanOptions {
+            managed_roles: vec![role.to_owned()],
+            ..crate::PlanOptions::default()
+        };
+        let mut plan = super::plan(&read(from), &read(to), &options).unwrap();
+        plan.hold_back(&crate::Allowed::default());
+        let about = plan.statements.into_iter();
+        let about = about.filter(|statement| statement.object.kind == "privilege");
+        let text = |statement: crate::Statement| match statement.held_back {
+            Some(_) => format!("-- {}", statement.sql),
+            None => statement.sql,
+        };
+        about.map(text).collect()
+    }
+
+    #[test]
+    fn everybody_has_what_no_statement_takes_away() {
+        let open = "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1';";
+        let closed = format!("{open} REVOKE ALL ON FUNCTION f() FROM PUBLIC;");
+        let check = |from: &str, to: &str, expected: &[&str]| {
+            assert_eq!(privileges(from, to, "public"), expected, "{from} to {to}");
+        };
+        let revoke = "REVOKE EXECUTE ON FUNCTION public.f() FROM public";
+        check("", &closed, &[revoke]);
+        check(open, &closed, &[&format!("-- {revoke}")]);
+        let grant = "-- GRANT EXECUTE ON FUNCTION public.f() TO public";
+        check(&closed, open, &[grant]);
+        check(&closed, &closed, &[]);
+        check(&closed, "", &[]);
+    }
+
+    #[test]
+    fn privileges_on_types_and_servers_are_compared() {
+        let made = "CREATE TYPE mood AS ENUM ('a', 'b'); CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w;";
+        let to = format!(
+            "{made} GRANT USAGE ON TYPE mood TO app; GRANT USAGE ON FOREIGN SERVER s TO app WITH GRANT OPTION; \
+             GRANT USAGE ON LANGUAGE plpgsql TO app; GRANT USAGE ON FOREIGN DATA WRAPPER w TO other;"
+        );
+        let grants = [
+            "GRANT USAGE ON TYPE public.mood TO app",
+            "GRANT USAGE ON FOREIGN SERVER s TO app WITH GRANT OPTION",
+            "GRANT USAGE ON LANGUAGE plpgsql TO app",
+        ];
+        assert_eq!(privileges(made, &to, "app"), grants);
+        let revokes = privileges(&to, made, "app");
+        assert!(revokes.iter().all(|sql| sql.starts_with("-- REVOKE ")));
+        assert_eq!(revokes.len(), grants.len());
+        // Another type of the name has none of them.
+        let other = to.replace("'a', 'b'", "'b', 'a'");
+        assert_eq!(privileges(&to, &other, "app"), &grants[..1]);
+        assert_eq!(privileges(&to, &other, "nobody"), &grants[..1]);
     }
 
     #[test]

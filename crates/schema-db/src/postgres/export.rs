@@ -6,6 +6,7 @@
 //! column.
 
 mod kept;
+mod privileges;
 
 use ::postgres::{Client, Statement};
 
@@ -59,7 +60,7 @@ const QUERIES: [&str; 26] = [
     DETAILS,
     COMMENTS,
     kept::COMMENTS,
-    PRIVILEGES,
+    privileges::PRIVILEGES,
 ];
 
 const SCHEMAS: &str = "
@@ -241,6 +242,11 @@ const COMMENTS: &str = "
         FROM pg_description d JOIN pg_constraint k ON k.oid = objoid AND d.classoid = 'pg_constraint'::regclass
         JOIN relation r ON r.oid = conrelid
         UNION ALL
+        SELECT format('CONSTRAINT %I ON DOMAIN %I.%I', conname, nspname, typname), description, 0, 0
+        FROM pg_description d JOIN pg_constraint k ON k.oid = objoid AND d.classoid = 'pg_constraint'::regclass
+        JOIN pg_type t ON t.oid = contypid JOIN ours n ON n.oid = typnamespace
+        WHERE NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_type'::regclass AND e.objid = t.oid)
+        UNION ALL
         SELECT format('TRIGGER %I ON %s', tgname, full_name), description, 0, 0
         FROM pg_description d JOIN pg_trigger t ON t.oid = objoid AND d.classoid = 'pg_trigger'::regclass
         JOIN relation r ON r.oid = tgrelid
@@ -263,29 +269,6 @@ const COMMENTS: &str = "
         SELECT format('SCHEMA %I', nspname), description, 0, 0
         FROM pg_description d JOIN ours n ON n.oid = objoid AND d.classoid = 'pg_namespace'::regclass WHERE nspname <> 'public'
     ) AS commented ORDER BY oid, objsubid, target";
-
-const PRIVILEGES: &str = "
-    SELECT format('GRANT %s ON %s %s TO %I%s', string_agg(DISTINCT privilege_type || columns, ', '), kind, name, pg_get_userbyid(grantee), CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
-    FROM (
-        SELECT CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind, full_name AS name, '' AS columns, relowner AS owner, acl.*
-        FROM relation, aclexplode(relacl) AS acl WHERE relkind IN ('r', 'p', 'v', 'm', 'S')
-        UNION ALL
-        SELECT 'TABLE', full_name,
-            format(' (%s)', string_agg(quote_ident(attname), ', ' ORDER BY attname)), relowner,
-            acl.grantor, acl.grantee, acl.privilege_type, acl.is_grantable
-        FROM relation r JOIN pg_attribute ON attrelid = r.oid, aclexplode(attacl) AS acl
-        GROUP BY full_name, relowner, acl.grantor, acl.grantee, acl.privilege_type, acl.is_grantable
-        UNION ALL
-        SELECT 'SCHEMA', quote_ident(n.nspname), '', nspowner, acl.*
-        FROM ours JOIN pg_namespace n ON n.oid = ours.oid, aclexplode(nspacl) AS acl
-        UNION ALL
-        SELECT CASE prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END,
-            format('%I.%I(%s)', nspname, proname, pg_get_function_identity_arguments(p.oid)), '', proowner, acl.*
-        FROM pg_proc p JOIN ours n ON n.oid = pronamespace, aclexplode(proacl) AS acl WHERE prokind IN ('f', 'w', 'p')
-    ) AS granted
-    WHERE grantee <> 0 AND grantee <> owner AND privilege_type <> 'MAINTAIN'
-    GROUP BY kind, name, grantee, is_grantable
-    ORDER BY kind, name, pg_get_userbyid(grantee)";
 
 /// Whether the user may read how publishers are reached.
 const READS_CONNECTIONS: &str =

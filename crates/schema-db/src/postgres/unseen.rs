@@ -38,10 +38,6 @@ const QUERY: &str = "
         UNION ALL
         SELECT 'type of a typed table', full_name, 0::oid, 0::oid FROM relation WHERE reloftype <> 0
         UNION ALL
-        SELECT 'comment on a constraint of a domain', format('%I of %I.%I', conname, nspname, typname), 0::oid, 0::oid
-            FROM pg_description JOIN pg_constraint k ON k.oid = objoid AND classoid = 'pg_constraint'::regclass
-            JOIN pg_type t ON t.oid = contypid JOIN ours n ON n.oid = typnamespace
-        UNION ALL
         SELECT 'storage of an inherited column', format('%s.%I', full_name, attname), 0::oid, 0::oid
             FROM relation r JOIN pg_attribute ON attrelid = r.oid JOIN pg_type t ON t.oid = atttypid
             WHERE NOT attislocal AND NOT relispartition AND attnum > 0 AND (attstorage <> typstorage OR attcompression <> '')
@@ -56,12 +52,20 @@ const QUERY: &str = "
         SELECT 'owner', format('%I of %s %s', pg_get_userbyid(owner), kind, name), 0::oid, 0::oid
             FROM owned WHERE owner <> (SELECT owner FROM usual)
         UNION ALL
-        SELECT 'revoked privilege', format('EXECUTE on %s from PUBLIC', full_name), 0::oid, 0::oid
-            FROM routine WHERE proacl IS NOT NULL
-                AND NOT EXISTS (SELECT FROM aclexplode(proacl) AS a WHERE a.grantee = 0)
+        SELECT 'privilege', format('EXECUTE on the aggregate %s, as somebody changed it', full_name), 0::oid, 0::oid
+            FROM routine WHERE prokind = 'a' AND proacl IS NOT NULL
         UNION ALL
-        SELECT 'privilege of PUBLIC', format('%s on %s', privilege_type, full_name), 0::oid, 0::oid
-            FROM relation, aclexplode(relacl) AS acl WHERE grantee = 0
+        SELECT 'privilege of an owner', format('%s on %s', privilege_type, full_name), 0::oid, 0::oid
+            FROM relation r, aclexplode(acldefault(CASE relkind WHEN 'S' THEN 's' ELSE 'r' END::\"char\", relowner)) AS usual_one
+            WHERE relacl IS NOT NULL AND relkind IN ('r', 'p', 'v', 'm', 'S') AND NOT EXISTS (SELECT FROM aclexplode(relacl) AS entry
+                WHERE entry.grantee = relowner AND entry.privilege_type = usual_one.privilege_type)
+        UNION ALL
+        SELECT 'privilege', format('MAINTAIN of %s on %s', CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee) END, full_name),
+                0::oid, 0::oid
+            FROM relation r, aclexplode(relacl) AS entry WHERE grantee <> relowner AND relkind <> 'S'
+                AND current_setting('server_version_num')::integer >= 170000
+            GROUP BY full_name, grantee
+            HAVING bool_or(privilege_type = 'MAINTAIN') <> (count(DISTINCT privilege_type) FILTER (WHERE privilege_type <> 'MAINTAIN') = 7)
         UNION ALL
         SELECT 'invalid index', r.full_name, 0::oid, 0::oid
             FROM pg_index i JOIN relation r ON r.oid = indexrelid WHERE NOT indisvalid

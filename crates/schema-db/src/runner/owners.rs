@@ -5,18 +5,15 @@ use schema::{Dialect, Hazard, Object, Plan, Statement, Verb};
 
 use crate::{Database, DbError};
 
-/// Query for views with another owner or public access: the name in plans, kind and name as SQL,
-/// and the statements restoring owner and privileges.
+/// Query for views with another owner: the name in plans, and the statement restoring the owner.
+/// The plan itself grants the privileges.
 const VIEWS: &str = "
     SELECT CASE WHEN nspname = current_schema() THEN relname ELSE nspname || '.' || relname END, action
     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace, LATERAL (
-        SELECT 1 AS step, format('GRANT %s ON %I.%I TO PUBLIC', privilege_type, nspname, relname) AS action
-        FROM aclexplode(relacl) WHERE grantee = 0
-        UNION ALL
-        SELECT 2, format('ALTER %s %I.%I OWNER TO %I', CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, nspname, relname,
-            pg_get_userbyid(relowner))
+        SELECT format('ALTER %s %I.%I OWNER TO %I', CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, nspname, relname,
+            pg_get_userbyid(relowner)) AS action
         WHERE pg_get_userbyid(relowner) <> current_user
-    ) AS actions WHERE relkind IN ('v', 'm') ORDER BY 1, step, action";
+    ) AS actions WHERE relkind IN ('v', 'm') ORDER BY 1, action";
 
 /// Query for the statements restoring a function; `{old}` is the existing function, `{new}` the
 /// function afterwards.

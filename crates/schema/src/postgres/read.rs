@@ -27,7 +27,7 @@ use plain::Plain;
 
 pub(crate) use columns::is_type;
 pub(crate) use finish::next_value_of;
-pub(crate) use grants::all_privileges;
+pub(crate) use grants::{EVERYBODY, all_privileges, given, is_global};
 pub(crate) use parts::string;
 
 use super::model::Schema;

@@ -1,7 +1,7 @@
 //! Statements that make objects of each kind.
 
 /// Statements creating and changing objects of one kind, with prerequisites.
-pub(super) const KINDS: [(&str, &str); 26] = [
+pub(super) const KINDS: [(&str, &str); 27] = [
     (
         "procedure",
         "CREATE TABLE t (a int); CREATE PROCEDURE fill(n int DEFAULT 3, INOUT done int DEFAULT 0) LANGUAGE plpgsql SECURITY DEFINER \
@@ -27,7 +27,8 @@ pub(super) const KINDS: [(&str, &str); 26] = [
     (
         "domain",
         "CREATE DOMAIN pos AS int DEFAULT 1 NOT NULL CONSTRAINT over CHECK (VALUE > 0); CREATE DOMAIN few AS pos CHECK (VALUE < 9); \
-         CREATE TABLE t (a few); COMMENT ON DOMAIN pos IS 'above 0';",
+         CREATE TABLE t (a few); COMMENT ON DOMAIN pos IS 'above 0'; \
+         COMMENT ON CONSTRAINT over ON DOMAIN pos IS 'not 0';",
     ),
     (
         "collation",
@@ -180,5 +181,20 @@ pub(super) const KINDS: [(&str, &str); 26] = [
         "foreign data wrapper",
         "CREATE FOREIGN DATA WRAPPER far VALIDATOR postgresql_fdw_validator; COMMENT ON FOREIGN DATA WRAPPER far IS 'f'; \
          CREATE SERVER there FOREIGN DATA WRAPPER far OPTIONS (host 'h');",
+    ),
+    (
+        "privileges",
+        "CREATE TYPE mood AS ENUM ('sad', 'glad'); CREATE DOMAIN pos AS int; CREATE TYPE \"Spot\" AS (x int); \
+         CREATE FOREIGN DATA WRAPPER far; CREATE SERVER there FOREIGN DATA WRAPPER far; CREATE SCHEMA app; \
+         CREATE TABLE t (a int, b int); CREATE VIEW v AS SELECT a FROM t; CREATE SEQUENCE s; \
+         CREATE FUNCTION closed() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'; \
+         CREATE PROCEDURE act() LANGUAGE sql AS 'SELECT 1'; \
+         GRANT USAGE ON TYPE mood TO user1; GRANT USAGE ON DOMAIN pos TO user2 WITH GRANT OPTION; \
+         REVOKE ALL ON TYPE \"Spot\" FROM PUBLIC; GRANT USAGE ON TYPE \"Spot\" TO user3; \
+         GRANT USAGE ON FOREIGN DATA WRAPPER far TO user1; GRANT USAGE ON FOREIGN SERVER there TO PUBLIC, user1; \
+         REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC; GRANT USAGE ON LANGUAGE plpgsql TO user1; \
+         REVOKE EXECUTE ON FUNCTION closed() FROM PUBLIC; GRANT EXECUTE ON FUNCTION closed() TO user1; \
+         REVOKE ALL ON PROCEDURE act() FROM PUBLIC; GRANT SELECT ON t, v TO PUBLIC; GRANT UPDATE (a) ON t TO PUBLIC; \
+         GRANT USAGE ON SEQUENCE s TO PUBLIC; GRANT USAGE ON SCHEMA app TO PUBLIC; GRANT CREATE ON SCHEMA public TO PUBLIC;",
     ),
 ];

@@ -13,20 +13,19 @@ const OBJECTS: [(&str, &str, &str); 4] = [
         "public.ft",
     ),
     (
-        "CREATE FUNCTION closed() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'; \
-         REVOKE EXECUTE ON FUNCTION closed() FROM PUBLIC",
-        "revoked privilege",
-        "EXECUTE on public.closed() from PUBLIC",
-    ),
-    (
         "CREATE TABLE theirs (a int); ALTER TABLE theirs OWNER TO user1",
         "owner",
         "user1 of table public.theirs",
     ),
     (
-        "CREATE TABLE t (a int); GRANT SELECT ON t TO PUBLIC",
-        "privilege of PUBLIC",
-        "SELECT on public.t",
+        "CREATE TABLE t (a int); REVOKE DELETE ON t FROM CURRENT_USER",
+        "privilege of an owner",
+        "DELETE on public.t",
+    ),
+    (
+        "CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int); REVOKE EXECUTE ON FUNCTION total(int) FROM PUBLIC",
+        "privilege",
+        "EXECUTE on the aggregate public.total(integer), as somebody changed it",
     ),
 ];
 

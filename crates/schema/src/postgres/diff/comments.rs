@@ -2,7 +2,7 @@
 
 use super::{Builder, Part};
 use crate::Verb;
-use crate::postgres::model::{Index, Meta, Table, TypeKind};
+use crate::postgres::model::{Domain, Index, Meta, Table, TypeKind, UserType};
 use crate::postgres::name::{Name, literal};
 
 impl<'a> Builder<'a> {
@@ -37,6 +37,9 @@ impl<'a> Builder<'a> {
             let target = format!("{word} {}", self.speller.name(&found.name));
             let shown = self.shown(&found.name);
             self.comment(&target, before.map(|found| &found.meta), &found.meta, shown);
+            if let TypeKind::Domain(domain) = &found.kind {
+                self.check_comments(&found.name, before, domain);
+            }
         }
         for sequence in to.sequences.values() {
             let before = from
@@ -60,6 +63,29 @@ impl<'a> Builder<'a> {
         self.view_comments();
         self.kept_comments();
         self.function_comments();
+    }
+
+    fn check_comments(&mut self, name: &Name, before: Option<&'a UserType>, to: &'a Domain) {
+        let from = before.and_then(|before| match &before.kind {
+            TypeKind::Domain(domain) => Some(domain),
+            TypeKind::Enum(_) => None,
+        });
+        let is_new = from.map_or_else(Vec::new, |from| self.domain_checks(name, from, to).1);
+        for check in &to.checks {
+            let same = from
+                .filter(|_| !is_new.iter().any(|new| new.name == check.name))
+                .and_then(|from| from.checks.iter().find(|known| known.name == check.name));
+            if has_none(same.map(|same| &same.meta), &check.meta) {
+                continue;
+            }
+            let target = format!(
+                "CONSTRAINT {} ON DOMAIN {}",
+                self.speller.ident(&check.name),
+                self.speller.name(name)
+            );
+            let shown = self.shown_part(name, &check.name);
+            self.comment(&target, same.map(|same| &same.meta), &check.meta, shown);
+        }
     }
 
     fn function_comments(&mut self) {

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Builder, Part};
+use crate::postgres::Schema;
+use crate::postgres::kept::Key;
 use crate::postgres::model::{Grant, Meta, Privilege, Target};
-use crate::postgres::name::Name;
-use crate::postgres::read::all_privileges;
+use crate::postgres::name::{Name, quote};
+use crate::postgres::read::{EVERYBODY, all_privileges, given, is_global};
 use crate::{Hazard, Verb};
 
 type Held = BTreeMap<Privilege, bool>;
@@ -37,15 +39,26 @@ impl<'a> Builder<'a> {
     }
 
     fn held(&self, target: &Target, role: &str) -> Held {
-        let is_fresh = self.fresh.contains(&Part::View(target.name.clone()))
-            || self.created.contains(&target.name);
-        if is_fresh && target.kind == "TABLE" {
-            return Held::new();
+        let is_fresh = match target.kind {
+            "TABLE" => {
+                self.fresh.contains(&Part::View(target.name.clone()))
+                    || self.created.contains(&target.name)
+            }
+            _ => self.is_made_again_type(target),
+        };
+        match is_fresh {
+            true => given(target, role),
+            false => privileges_in(self.from, target, role),
         }
-        let grant = self.from.grants.get(&(target.clone(), role.to_owned()));
-        grant
-            .map(|grant| grant.privileges.clone())
-            .unwrap_or_default()
+    }
+
+    /// Whether a type goes, and another comes in its place.
+    fn is_made_again_type(&self, target: &Target) -> bool {
+        let is_made = |(kind, name): &Key| {
+            self.fresh.contains(&Part::Kept((*kind, name.clone()))) && of_target(target, kind, name)
+        };
+        let is_type = target.kind == "TYPE";
+        is_type && self.is_replaced_type(&target.name) || self.to.kept.keys().any(is_made)
     }
 
     /// Whether the object is there afterwards.
@@ -58,13 +71,16 @@ impl<'a> Builder<'a> {
                 .to
                 .functions
                 .contains(&(target.name.clone(), target.signature.clone())),
-            _ => true,
+            // It may belong to an extension or to the server.
+            _ => has(self.to, target) || !has(self.from, target),
         }
     }
 
     fn on(&self, target: &Target) -> String {
         match target.kind {
-            "SCHEMA" => format!("SCHEMA {}", self.speller.ident(&target.name.name)),
+            kind if is_global(kind) => {
+                format!("{kind} {}", self.speller.ident(&target.name.name))
+            }
             "FUNCTION" | "PROCEDURE" => format!(
                 "{} {}({})",
                 target.kind,
@@ -77,10 +93,7 @@ impl<'a> Builder<'a> {
 
     fn revoke(&mut self, target: &Target, role: &str) {
         let held = self.held(target, role);
-        let wanted = self.to.grants.get(&(target.clone(), role.to_owned()));
-        let wanted = wanted
-            .map(|grant| grant.privileges.clone())
-            .unwrap_or_default();
+        let wanted = privileges_in(self.to, target, role);
         let gone: Vec<Privilege> = held
             .keys()
             .filter(|privilege| !wanted.contains_key(privilege))
@@ -102,8 +115,25 @@ impl<'a> Builder<'a> {
                 self.speller.ident(role)
             );
             let shown = self.shown(&target.name);
+            // Nobody has had yet what the server gives everybody on a new object.
+            if !self.is_there(target) {
+                self.push(sql, Verb::Alter, "privilege", shown);
+                continue;
+            }
             let hazards = vec![Hazard::Drop(format!("privileges of {role} on {shown}"))];
             self.push_with(sql, Verb::Revoke, "privilege", shown, hazards);
+        }
+    }
+
+    /// Whether the object is there before the plan.
+    fn is_there(&self, target: &Target) -> bool {
+        let from = self.from;
+        match target.kind {
+            "FUNCTION" | "PROCEDURE" => {
+                let key = (target.name.clone(), target.signature.clone());
+                from.functions.contains(&key)
+            }
+            _ => has(from, target) || !has(self.to, target),
         }
     }
 
@@ -123,11 +153,8 @@ impl<'a> Builder<'a> {
             if privilege.columns.is_empty() {
                 privilege.name.clone()
             } else {
-                let columns: Vec<String> = privilege
-                    .columns
-                    .iter()
-                    .map(|name| super::super::name::quote(name))
-                    .collect();
+                let columns: Vec<String> =
+                    privilege.columns.iter().map(|name| quote(name)).collect();
                 format!("{} ({})", privilege.name, columns.join(", "))
             }
         });
@@ -139,15 +166,9 @@ impl<'a> Builder<'a> {
     fn grant(&mut self, target: &Target, roles: &BTreeSet<&String>) {
         let to = self.to;
         let mut statements = BTreeMap::new();
-        for ((other, _), grant) in to.grants.iter() {
-            if other == target {
-                statements.extend(
-                    grant
-                        .statements
-                        .iter()
-                        .map(|statement| (statement.number, statement)),
-                );
-            }
+        let grants = to.grants.iter().filter(|((other, _), _)| other == target);
+        for statement in grants.flat_map(|(_, grant)| &grant.statements) {
+            statements.insert(statement.number, statement);
         }
         let mut held: BTreeMap<&str, Held> = roles
             .iter()
@@ -205,9 +226,32 @@ impl<'a> Builder<'a> {
                 self.push(sql, Verb::Grant, "privilege", shown);
             }
         }
+        self.grant_given(target, held.get(EVERYBODY));
     }
 
-    /// Grants the former privileges on a recreated view again, for all roles.
+    /// Grants everybody again what the server gives everybody on a new object, where no statement
+    /// takes it away; `held` is what everybody has by then.
+    fn grant_given(&mut self, target: &Target, held: Option<&Held>) {
+        let Some(held) = held else { return };
+        let wanted = privileges_in(self.to, target, EVERYBODY);
+        let lacking = given(target, EVERYBODY).into_keys();
+        let lacking = lacking.filter(|name| wanted.contains_key(name) && !held.contains_key(name));
+        let lacking: Vec<Privilege> = lacking.collect();
+        if lacking.is_empty() {
+            return;
+        }
+        let sql = format!(
+            "GRANT {} ON {} TO {}",
+            self.privileges(target, &lacking),
+            self.on(target),
+            self.speller.ident(EVERYBODY)
+        );
+        let shown = self.shown(&target.name);
+        let hazards = vec![Hazard::Opens(format!("everybody may use {shown}"))];
+        self.push_with(sql, Verb::Grant, "privilege", shown, hazards);
+    }
+
+    /// Grants the former privileges on a recreated view or type again, for all roles.
     fn regrant(&mut self) {
         let from = self.from;
         if self.speller.is_sqldef() {
@@ -215,10 +259,25 @@ impl<'a> Builder<'a> {
         }
         for ((target, role), grant) in from.grants.iter() {
             let is_managed = self.options.managed_roles.contains(role);
-            let was_remade = self.is_gone(&Part::View(target.name.clone()))
-                && self.fresh.contains(&Part::View(target.name.clone()));
+            let view = Part::View(target.name.clone());
+            let was_remade = self.is_gone(&view) && self.fresh.contains(&view)
+                || self.is_made_again_type(target);
             if is_managed || !was_remade {
                 continue;
+            }
+            let lost = given(target, role).into_keys();
+            let lost: Vec<Privilege> = lost
+                .filter(|name| !grant.privileges.contains_key(name))
+                .collect();
+            if !lost.is_empty() {
+                let sql = format!(
+                    "REVOKE {} ON {} FROM {}",
+                    self.privileges(target, &lost),
+                    self.on(target),
+                    self.speller.ident(role)
+                );
+                let shown = self.shown(&target.name);
+                self.push(sql, Verb::Alter, "privilege", shown);
             }
             for grantable in [false, true] {
                 let privileges: Vec<Privilege> = grant
@@ -298,6 +357,35 @@ impl<'a> Builder<'a> {
             self.push(sql, Verb::Alter, "owner", shown);
         }
     }
+}
+
+/// A role's privileges in a schema, with what the server gives by itself.
+fn privileges_in(schema: &Schema, target: &Target, role: &str) -> Held {
+    let grant = schema.grants.get(&(target.clone(), role.to_owned()));
+    grant.map_or_else(|| given(target, role), |grant| grant.privileges.clone())
+}
+
+/// Whether a schema has a type, language, wrapper or server.
+pub(crate) fn has(schema: &Schema, target: &Target) -> bool {
+    let mut kept = schema.kept.keys();
+    target.kind == "TYPE" && schema.types.contains(&target.name)
+        || kept.any(|(kind, name)| of_target(target, kind, name))
+}
+
+/// Whether an object compared by words is what the privileges are on.
+fn of_target(target: &Target, kind: &str, name: &str) -> bool {
+    let kinds: &[&str] = match target.kind {
+        "TYPE" => &["base-type", "composite-type", "range-type"],
+        "LANGUAGE" => &["language"],
+        "FOREIGN DATA WRAPPER" => &["foreign-data-wrapper"],
+        "FOREIGN SERVER" => &["foreign-server"],
+        _ => return false,
+    };
+    let is_named = || match is_global(target.kind) {
+        true => quote(&target.name.name) == name,
+        false => target.name.quoted() == name,
+    };
+    kinds.contains(&kind) && is_named()
 }
 
 fn lacking(

@@ -91,7 +91,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Checks present only on one side.
-    fn domain_checks(
+    pub(super) fn domain_checks(
         &self,
         name: &Name,
         one: &'a Domain,

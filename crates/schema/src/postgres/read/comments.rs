@@ -5,7 +5,7 @@ use squawk_parser::SyntaxKind as K;
 use super::functions::{argument, signature};
 use super::parts::{parts, string, word};
 use super::{Read, Reader, Statement, Trouble};
-use crate::postgres::model::{ConstraintKind, Meta, Owner};
+use crate::postgres::model::{ConstraintKind, Meta, Owner, TypeKind};
 use crate::postgres::name::Name;
 use crate::postgres::tree::Node;
 
@@ -108,6 +108,9 @@ impl Reader<'_> {
                     .children()
                     .skip_while(|child| child.kind() != K::ON_KW)
                     .nth(1)?;
+                if let Some(domain) = object.child(K::DOMAIN_REF) {
+                    return self.commented_check(&word(inner), domain);
+                }
                 self.commented_part(object.kind(), &word(inner), on)
             }
             _ => None,
@@ -129,10 +132,17 @@ impl Reader<'_> {
         })
     }
 
-    fn commented_part(&mut self, kind: K, name: &str, on: Node<'_>) -> Option<&mut Meta> {
-        if kind == K::OBJECT_CONSTRAINT && on.kind() == K::DOMAIN_KW {
+    fn commented_check(&mut self, name: &str, domain: Node<'_>) -> Option<&mut Meta> {
+        let domain = self.name(domain);
+        let TypeKind::Domain(domain) = &mut self.schema.types.get_mut(&domain)?.kind else {
             return None;
-        }
+        };
+        let mut checks = domain.checks.iter_mut();
+        let check = checks.find(|check| check.name == name)?;
+        Some(&mut check.meta)
+    }
+
+    fn commented_part(&mut self, kind: K, name: &str, on: Node<'_>) -> Option<&mut Meta> {
         let relation = self.name(on);
         if let Some(view) = self.schema.views.get_mut(&relation) {
             return view.triggers.get_mut(name).map(|trigger| &mut trigger.meta);

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use super::grants::given;
 use super::parts::string;
 use crate::postgres::model::{Constraint, ConstraintKind, Schema, Table, Type, TypeKind};
 use crate::postgres::name::{Name, fold, made};
@@ -19,7 +20,7 @@ pub(super) fn finish(schema: &mut Schema) {
     }
     schema
         .grants
-        .retain(|_, grant| !grant.privileges.is_empty());
+        .retain(|(target, role), grant| grant.privileges != given(target, role));
 }
 
 /// Removes defaults of inherited columns that the parents' columns have too.

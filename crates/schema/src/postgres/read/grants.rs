@@ -1,11 +1,13 @@
 //! Privileges.
 
+use std::collections::BTreeMap;
+
 use squawk_parser::SyntaxKind as K;
 
 use super::comments::signature_of;
 use super::parts::{columns, parts, word};
 use super::{Read, Reader, Statement, Trouble};
-use crate::postgres::model::{GrantStatement, Privilege, Target};
+use crate::postgres::model::{Grant, GrantStatement, Privilege, Target};
 use crate::postgres::name::{Name, fold};
 use crate::postgres::tree::Node;
 
@@ -28,6 +30,37 @@ pub(crate) fn all_privileges(kind: &str) -> &'static [&'static str] {
     }
 }
 
+/// PostgreSQL's name for everybody, which no role can have.
+pub(crate) const EVERYBODY: &str = "public";
+
+/// Whether names of a kind are unique in the whole database.
+pub(crate) fn is_global(kind: &str) -> bool {
+    matches!(
+        kind,
+        "SCHEMA" | "LANGUAGE" | "FOREIGN DATA WRAPPER" | "FOREIGN SERVER"
+    )
+}
+
+/// Privileges of a role on an object of which no statement says anything. The schema `public` is
+/// as PostgreSQL makes it from 15 on.
+pub(crate) fn given(target: &Target, role: &str) -> BTreeMap<Privilege, bool> {
+    let name = match target.kind {
+        "FUNCTION" | "PROCEDURE" => "EXECUTE",
+        "TYPE" | "LANGUAGE" => "USAGE",
+        "SCHEMA" if target.name.name == "public" => "USAGE",
+        _ => return BTreeMap::new(),
+    };
+    let privilege = Privilege {
+        name: name.to_owned(),
+        columns: Vec::new(),
+    };
+    let is_everybody = role == EVERYBODY;
+    is_everybody
+        .then_some((privilege, false))
+        .into_iter()
+        .collect()
+}
+
 impl Reader<'_> {
     pub(super) fn grant(&mut self, statement: Statement<'_>, gives: bool) -> Read {
         let node = statement.node;
@@ -43,7 +76,11 @@ impl Reader<'_> {
                     .collect()
             })
             .ok_or(Trouble::Opaque)?;
-        let grantable = node.find(K::GRANT_OPTION).is_some();
+        let option = match gives {
+            true => K::GRANT_OPTION,
+            false => K::GRANT_OPTION_FOR,
+        };
+        let grantable = node.find(option).is_some();
         let privileges = privileges(node);
         self.grants += 1;
         let record = GrantStatement {
@@ -63,7 +100,11 @@ impl Reader<'_> {
     fn apply_grant(&mut self, target: &Target, role: &str, record: &GrantStatement, gives: bool) {
         let key = (target.clone(), role.to_owned());
         if !self.schema.grants.contains(&key) {
-            self.schema.grants.insert(key.clone(), Default::default());
+            let given = Grant {
+                privileges: given(target, role),
+                statements: Vec::new(),
+            };
+            self.schema.grants.insert(key.clone(), given);
         }
         let Some(grant) = self.schema.grants.get_mut(&key) else {
             return;
@@ -71,6 +112,12 @@ impl Reader<'_> {
         for privilege in expanded(target, &record.privileges) {
             if gives {
                 grant.privileges.insert(privilege, record.grantable);
+            } else if record.grantable {
+                // Only the right to pass it on goes.
+                grant
+                    .privileges
+                    .entry(privilege)
+                    .and_modify(|can_pass| *can_pass = false);
             } else {
                 grant.privileges.remove(&privilege);
             }
@@ -88,13 +135,18 @@ impl Reader<'_> {
             K::PRIVILEGE_SCHEMA => "SCHEMA",
             K::PRIVILEGE_FUNCTION => "FUNCTION",
             K::PRIVILEGE_PROCEDURE => "PROCEDURE",
+            // The server takes either word for a domain.
+            K::PRIVILEGE_TYPE | K::PRIVILEGE_DOMAIN => "TYPE",
+            K::PRIVILEGE_LANGUAGE => "LANGUAGE",
+            K::PRIVILEGE_FOREIGN_DATA_WRAPPER => "FOREIGN DATA WRAPPER",
+            K::PRIVILEGE_FOREIGN_SERVER => "FOREIGN SERVER",
             _ => return Err(Trouble::Opaque),
         };
         Ok(clause
             .children()
             .filter(|child| !child.is_leaf())
             .map(|object| match kind {
-                "SCHEMA" => Target {
+                _ if is_global(kind) => Target {
                     kind,
                     name: Name::new("", word(object)),
                     signature: String::new(),
