@@ -263,3 +263,17 @@ fn a_replaced_check_goes_before_a_column_that_it_is_on() {
     let (check, column) = (at("DROP CONSTRAINT `CONSTRAINT_1`"), at("DROP COLUMN `a`"));
     assert!(check.is_some() && check <= column, "{found:#?}");
 }
+
+#[test]
+fn a_column_is_put_in_its_place_after_a_new_one_with_a_foreign_key() {
+    let found = on_mariadb(
+        "CREATE TABLE alpha (id int NOT NULL PRIMARY KEY); \
+         CREATE TABLE t (id int NOT NULL PRIMARY KEY, a decimal(10) NOT NULL DEFAULT '3', d enum('1','2','3'), b text, KEY (a, id));",
+        "CREATE TABLE alpha (id mediumint NOT NULL PRIMARY KEY); \
+         CREATE TABLE t (id mediumint NOT NULL PRIMARY KEY, d bigint unsigned NOT NULL DEFAULT '3', \
+             a bigint GENERATED ALWAYS AS (id * 2 + 1) VIRTUAL, ref mediumint, KEY own (ref, id), \
+             CONSTRAINT k FOREIGN KEY (ref) REFERENCES alpha (id), KEY (d, id));",
+    );
+    let is_placed = |sql: &String| sql.contains("MODIFY COLUMN `d`") && sql.contains("AFTER `id`");
+    assert!(found.iter().any(is_placed), "{found:#?}");
+}

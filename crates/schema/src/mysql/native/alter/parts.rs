@@ -202,18 +202,19 @@ pub(super) fn misplaced<'a>(diff: &TableDiff<'a>, parts: &Parts) -> Vec<(&'a Col
         .map(|column| &column.name)
         .collect();
     let moves = diff.columns.iter().filter_map(|step| match step {
-        ColumnStep::Add(column, place) => Some((&column.name, *place)),
+        // A new column is there first, although its foreign key may wait for a loss.
+        ColumnStep::Add(column, place) => Some((None, &column.name, *place)),
         // The others wait for this.
         ColumnStep::Change { to, place, .. } if parts.is_lossy(&to.name) => {
-            Some((&to.name, (*place)?))
+            Some((parts.place(&to.name), &to.name, (*place)?))
         }
         ColumnStep::Change { .. } => None,
-        ColumnStep::Remake { to, place, .. } => Some((&to.name, *place)),
+        ColumnStep::Remake { to, place, .. } => Some((parts.place(&to.name), &to.name, *place)),
     });
-    let mut moves: Vec<(&Name, Place<'_>)> = moves.collect();
+    let mut moves: Vec<(Option<usize>, &Name, Place<'_>)> = moves.collect();
     // As the statements are executed: those without a loss first.
-    moves.sort_by_key(|(name, _)| parts.place(name));
-    for (name, place) in moves {
+    moves.sort_by_key(|(statement, _, _)| *statement);
+    for (_, name, place) in moves {
         put(&mut order, name, place);
     }
     let wanted = &diff.to.columns;
