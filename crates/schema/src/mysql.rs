@@ -263,7 +263,7 @@ impl Schema {
     }
 }
 
-/// Kind of what privileges are on, as filters name it.
+/// Kind of the object of privileges in filters.
 fn kind_of(kind: &str) -> &'static str {
     match kind {
         "PROCEDURE" => "procedure",

@@ -240,7 +240,7 @@ mod tests {
         read.unwrap().0
     }
 
-    /// The statements about privileges, those that wait for a yes behind `--`.
+    /// The statements about privileges, held-back ones behind `--`.
     fn privileges(from: &str, to: &str, role: &str) -> Vec<String> {
         let options = crate::PlanOptions {
             managed_roles: vec![role.to_owned()],

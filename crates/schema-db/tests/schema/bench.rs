@@ -34,7 +34,7 @@ pub trait Scratch {
         false
     }
 
-    /// The statements' schema as the server stores it.
+    /// Returns the server's form of a schema.
     fn stored(&mut self, statements: &[String]) -> Result<String, String> {
         let stored = self.database().read_back(statements);
         stored.map_err(|error| format!("asking: {error:?}"))
@@ -127,7 +127,7 @@ pub fn approach(scratch: &mut dyn Scratch, text: &str) -> Result<String, String>
     approach_from(scratch, &from, text)
 }
 
-/// The same where it is known what the database holds.
+/// [`approach`] from a known schema.
 pub fn approach_from(
     scratch: &mut dyn Scratch,
     from: &Schema,
@@ -183,7 +183,7 @@ pub fn reach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
     reach_from(scratch, &from, text).map(drop)
 }
 
-/// The same where it is known what the database holds; what it holds then.
+/// [`reach`] from a known schema; returns the reached one.
 pub fn reach_from(scratch: &mut dyn Scratch, from: &Schema, text: &str) -> Result<Schema, String> {
     let server = scratch.database().server().clone();
     let mut desired = load(text, &server)?;

@@ -135,7 +135,7 @@ impl<'s> Reader<'_, 's> {
         Ok(Outcome::Noted(NoteKind::Opaque))
     }
 
-    /// Takes privileges on the database in; roles and those of the whole server are opaque.
+    /// Reads privileges on the database; roles and privileges on the whole server are opaque.
     fn grant(&mut self, mut cursor: Cursor<'_, 's>, gives: bool) -> Result<Outcome, Fault> {
         let grants = parse::grants(&mut cursor, self.server, self.database);
         let Ok(Some(grants)) = grants else {

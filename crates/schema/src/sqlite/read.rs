@@ -63,7 +63,7 @@ pub(super) fn source(
     Ok(())
 }
 
-/// The `CREATE VIRTUAL TABLE` that an insertion puts into the catalogue, as `.dump` writes it.
+/// The `CREATE VIRTUAL TABLE` in an insertion into the catalogue, as in a `.dump`.
 fn dumped(source: &str, tokens: &[Token]) -> Option<String> {
     let is = |index: usize, word: &str| {
         let token = tokens.get(index);

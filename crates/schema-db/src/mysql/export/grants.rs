@@ -7,7 +7,8 @@ use ::mysql::{Conn, Row};
 use super::rows;
 use crate::DbError;
 
-/// Statements of all privileges. The name of a database may have its wildcards escaped.
+/// Query for the statements of all privileges. The name of a database may have its wildcards
+/// escaped.
 const GRANTS: &str = "
     SELECT CONCAT('GRANT ', GROUP_CONCAT(privilege ORDER BY privilege SEPARATOR ', '), ' ON ', place, ' TO ',
         REPLACE(REPLACE(grantee, '''', '`'), '@``', ''), IF(MAX(passes), ' WITH GRANT OPTION', ''))
@@ -25,8 +26,8 @@ const GRANTS: &str = "
     WHERE REPLACE(grantee, '''', '') <> CURRENT_USER() AND (privilege <> 'USAGE' OR passes)
     GROUP BY grantee, place ORDER BY place, grantee";
 
-/// The same on routines, which only those may read who may read the server's tables. `Grant` among
-/// the privileges is the option.
+/// Query for privileges on routines, readable for readers of the server's tables only. `Grant`
+/// among the privileges is the option.
 const OF_ROUTINES: &str = "
     SELECT CONCAT('GRANT ', COALESCE(NULLIF(TRIM(BOTH ',' FROM REPLACE(CONCAT(',', UPPER(Proc_priv), ','), ',GRANT,', ',')), ''), 'USAGE'),
         ' ON ', Routine_type, ' `', REPLACE(Routine_name, '`', '``'), '` TO `', User, IF(Host = '', '`', CONCAT('`@`', Host, '`')),
@@ -35,7 +36,7 @@ const OF_ROUTINES: &str = "
     WHERE Db = DATABASE() AND Routine_type IN ('PROCEDURE', 'FUNCTION') AND CONCAT(User, '@', Host) <> CURRENT_USER()
     ORDER BY Routine_type, Routine_name, User, Host";
 
-/// Statements, each with its end.
+/// Returns the statements, ended by `;`.
 pub(super) fn statements(connection: &mut Conn) -> Result<String, DbError> {
     let mut all = rows(connection, GRANTS)?;
     let of_routines: Result<Vec<Row>, _> = connection.query(OF_ROUTINES);

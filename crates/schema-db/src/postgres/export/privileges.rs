@@ -1,7 +1,7 @@
 //! Privileges, apart from those of owners, of what the server made, and of what extensions gave.
 
-/// What everybody may do with a new object is stated where it was taken away. `MAINTAIN` came with
-/// version 17 and is not read.
+/// Query for privileges. Those of everybody on a new object are stated where revoked. `MAINTAIN`
+/// came with version 17 and is not read.
 pub(super) const PRIVILEGES: &str = "
     , object (classid, oid, kind, name, acl, owner, given) AS (
         SELECT 'pg_class'::regclass::oid, oid, CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, full_name, relacl, relowner, NULL

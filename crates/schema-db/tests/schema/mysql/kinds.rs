@@ -194,7 +194,7 @@ const KINDS: &[Kind] = &[
     ),
 ];
 
-/// A role and a user, and what they may do.
+/// A role and a user with privileges of each kind.
 const PRIVILEGES: &[&str] = &[
     "CREATE TABLE t (a int, b int)",
     "CREATE VIEW v AS SELECT a FROM t",

@@ -20,7 +20,7 @@ pub struct Grant {
     pub grantee: String,
     /// In upper case, one for each column where limited to some.
     pub privileges: BTreeSet<String>,
-    /// Whether the grantee may pass them on.
+    /// Whether the grantee has the grant option.
     pub is_grantable: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::mysql::lex::{Fault, backticked};
 use crate::mysql::model::{Grant, Granted};
 use crate::{Product, Server, Version};
 
-/// All privileges on a database, a table and a routine that MySQL and MariaDB share.
+/// Privileges on a database, common to MySQL and MariaDB; the first are those on a table.
 const OF_DATABASE: [&str; 18] = [
     "SELECT",
     "INSERT",
@@ -70,7 +70,7 @@ pub(crate) fn grants(
     Ok(Some(grantees.into_iter().map(one).collect()))
 }
 
-/// Everything before `ON`; `None` where that is a list of roles.
+/// Everything before `ON`; `None` for a list of roles.
 fn privileges(cursor: &mut Cursor<'_, '_>) -> Result<Option<Vec<String>>, Fault> {
     let mut all = Vec::new();
     loop {

@@ -52,7 +52,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether a type goes, and another comes in its place.
+    /// Whether a type is dropped and recreated.
     fn is_made_again_type(&self, target: &Target) -> bool {
         let is_made = |(kind, name): &Key| {
             self.fresh.contains(&Part::Kept((*kind, name.clone()))) && of_target(target, kind, name)

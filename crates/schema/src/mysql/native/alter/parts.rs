@@ -126,8 +126,8 @@ impl Parts {
 }
 
 impl Parts {
-    /// Clauses where a check is dropped that another one replaces: where that one is added, but not
-    /// behind the drop of a column that it is on.
+    /// Clauses for the drop of a replaced check: those of the replacement, but not behind the drop
+    /// of a column in the check.
     pub(super) fn of_replaced_check(
         &mut self,
         diff: &TableDiff<'_>,
