@@ -227,7 +227,9 @@ fn test_workspace(wanted: &Wanted, tally: &mut Tally) {
             test_app(servers, tally);
             schedule::side_by_side(arriving, &name)
         });
-        match cargo.join() {
+        let ended = cargo.join();
+        let is_built = matches!(&ended, Ok(cargo) if cargo.built.is_ok());
+        match ended {
             Ok(Cargo { built, clippy }) => {
                 tally.step("the build", built);
                 tally.step("clippy", clippy);
@@ -237,7 +239,10 @@ fn test_workspace(wanted: &Wanted, tally: &mut Tally) {
                 .push("the build's thread panicked".to_owned()),
         }
         if let Some((mut done, waiting)) = early {
-            done.run(waiting, &name);
+            // After a failed build nobody wants to wait for the rest.
+            if is_built {
+                done.run(waiting, &name);
+            }
             done.print_times();
             done.count(tally, &name);
         }
