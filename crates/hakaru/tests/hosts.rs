@@ -1,5 +1,5 @@
 //! What hosts say beside their logs, over a real `ssh` and `sshd`: counters of databases, journals,
-//! and what of it is stored with a run and drawn as HTML.
+//! and all of both stored with a run and drawn as HTML.
 
 #[path = "../../remote/tests/sshd/mod.rs"]
 #[expect(dead_code, reason = "the tests of the transport use more of it")]
@@ -173,7 +173,8 @@ fn a_database_that_refuses_is_named_without_its_password() {
     assert!(!said.contains("hunter2"), "{said}");
 }
 
-/// A `journalctl` that writes an entry of this instant, one of an hour ago, and its arguments.
+/// A stand-in for `journalctl`: writes an entry of this instant, one of an hour ago, and the
+/// arguments.
 const JOURNALCTL: &str = r#"#!/bin/sh
 echo "$@" >>"$TMPDIR/../../arguments"
 now=$(date +%s%6N)

@@ -93,7 +93,7 @@ impl Sizing {
         resources
     }
 
-    /// Returns the patch as YAML, with the command for it and what to know first.
+    /// Returns the patch as YAML, under a head with the commands.
     pub fn yaml(&self) -> String {
         let (pods, workers) = self.pods();
         let mut text = String::new();

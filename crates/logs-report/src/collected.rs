@@ -100,19 +100,20 @@ impl Served {
     /// limit only.
     fn add_database(&mut self, database: &Database) {
         let counted = database.statements.iter();
-        let none = Statements {
-            prepares: database.end.prepares,
-            ..Statements::default()
-        };
-        let counted = counted.fold(none, |all, one| Statements {
+        let counted = counted.fold(Statements::default(), |all, one| Statements {
             count: all.count + one.count,
             total_s: all.total_s + one.time_ns as f64 / 1e9,
             ..all
         });
-        let logged = self.statements.map_or(0, |logged| logged.count);
-        if counted.count > logged {
-            self.statements = Some(counted);
-        }
+        let logged = self.statements.unwrap_or_default();
+        let more = match counted.count > logged.count {
+            true => counted,
+            false => logged,
+        };
+        self.statements = Some(Statements {
+            prepares: database.end.prepares,
+            ..more
+        });
     }
 }
 

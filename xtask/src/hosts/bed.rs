@@ -89,8 +89,12 @@ impl Bed {
         fs::create_dir(&folder)
             .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
         link::bridge(&format!("{NET}.1/24"))?;
-        let slow_log = ["--slow-query-log=1", "--long-query-time=0"];
-        let database = MariadbFiles::new(DATABASE_PORT, &slow_log)?;
+        let counting = [
+            "--slow-query-log=1",
+            "--long-query-time=0",
+            "--performance-schema=ON",
+        ];
+        let database = MariadbFiles::new(DATABASE_PORT, &counting)?;
         let groups = Groups::new(&HOSTS.map(|(name, ..)| name))?;
         let mut bed = Bed {
             hosts: Vec::new(),
@@ -157,7 +161,11 @@ impl Bed {
         for host in &self.hosts {
             let logs = match host.name.as_str() {
                 "web" => format!("logs = \"{}\"\n", self.folder.join("access.log").display()),
-                "db" => format!("logs = \"{}\"\n", log.display()),
+                "db" => format!(
+                    "logs = \"{}\"\ndatabase = \"{}\"\n",
+                    log.display(),
+                    self.database_url()
+                ),
                 _ => String::new(),
             };
             config += &format!(

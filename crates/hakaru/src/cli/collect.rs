@@ -35,8 +35,7 @@ pub(crate) struct CollectArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// A regular expression whose paths are one group; may be repeated, the first that matches
-    /// counts
+    /// A regular expression whose paths are one group; may be repeated, the first to match counts
     #[arg(short = 'm', long = "match", value_name = "REGEX")]
     pub(crate) matching: Vec<String>,
 

@@ -24,8 +24,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, short = 't', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) threads: Option<u32>,
 
-    /// Cores for all that ran on the machine: the app, and a load generator and database that ran
-    /// beside it
+    /// Cores for everything on the machine: the app, and a load generator and database that ran
+    /// there
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) cores: Option<u32>,
 
@@ -109,7 +109,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, default_value = "5s", value_name = "TIME", value_parser = super::parse_duration)]
     pub(crate) block: Duration,
 
-    /// Load before it, not counted
+    /// Load before the measured part, not counted
     #[arg(long, default_value = "2s", value_name = "TIME", value_parser = super::parse_duration)]
     pub(crate) warmup: Duration,
 
@@ -153,7 +153,7 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) form: JsonArgs,
 
-    /// The command that starts the app under Puma, instead of the config file's
+    /// The command to start the app under Puma, instead of the config file's
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
