@@ -34,7 +34,7 @@ type Results = BTreeMap<String, char>;
 #[derive(Debug, Default)]
 struct Taken {
     results: Results,
-    /// Files, each in a process of its own, that the time limit ended.
+    /// Files in separate processes ended by the time limit.
     endless: Vec<String>,
 }
 

@@ -62,7 +62,7 @@ fn machine() -> Files {
     machine
 }
 
-/// What cargo does while tests run: it builds, then checks.
+/// What cargo does while tests run: build, then check.
 struct Cargo {
     built: Outcome<()>,
     clippy: Outcome<()>,

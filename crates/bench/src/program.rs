@@ -84,8 +84,8 @@ pub(crate) struct Figures {
 
 impl Project {
     /// Returns a copy of `app` in a folder below `parent`: `io`, `cpu`, `mixed`, `lock`, `native`,
-    /// `pauses`; `chat` on MariaDB with all solutions, or unsolved: `chat-sqlite`, `chat-mariadb`. A
-    /// folder that is there already is taken as it is, with its runs.
+    /// `pauses`; `chat` on MariaDB with all solutions, or unsolved: `chat-sqlite`, `chat-mariadb`.
+    /// A folder that is there already is taken as it is, with its runs.
     pub(crate) fn new(app: &str, parent: &Path) -> Result<Project, Box<dyn Error>> {
         let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
             .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;

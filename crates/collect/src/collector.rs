@@ -27,7 +27,7 @@ const RARE: u64 = 5;
 const FEW_CONNECTIONS: usize = 1_000;
 /// Bytes of a log in one frame.
 const PIECE_BYTES: usize = 512 * 1024;
-/// Statements in one frame; their texts have a limit.
+/// Statements in one frame, with texts of limited length.
 const PIECE_STATEMENTS: usize = 100;
 
 /// Speaks with the near side over standard input and output until the stretch is over.

@@ -31,7 +31,7 @@ pub struct Statements {
     pub count: u64,
     /// Time of all executions inside of the server, seconds.
     pub total_s: f64,
-    /// Prepared statements, each with a round trip of its own; 0 where not known.
+    /// Prepared statements, each one more round trip; 0 where not known.
     pub prepares: u64,
 }
 

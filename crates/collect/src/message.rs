@@ -106,7 +106,7 @@ pub struct Ended {
     pub logs: Vec<LogEnd>,
     /// For each unit.
     pub units: Vec<UnitEnd>,
-    /// Of the database; its statements were sent before.
+    /// Of the database, whose statements were sent before.
     pub database: Option<DatabaseEnd>,
 }
 
@@ -119,11 +119,11 @@ pub struct Counted {
     pub count: u64,
     /// Time in the server, nanoseconds.
     pub time_ns: u64,
-    /// Rows read; 0 where the server does not count them.
+    /// Rows read; 0 where the server counts none.
     pub rows_examined: u64,
     /// Rows returned or changed.
     pub rows_sent: u64,
-    /// Pages read, from memory or from disk; 0 where the server does not count them.
+    /// Pages read, from memory or from disk; 0 where the server counts none.
     pub pages: u64,
 }
 

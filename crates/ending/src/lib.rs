@@ -70,7 +70,7 @@ impl Failure {
         }
     }
 
-    /// Failure without a cause of its own.
+    /// Failure without a particular cause.
     pub fn failed(message: impl Display) -> Failure {
         Failure::new(Cause::Failed, message)
     }

@@ -23,7 +23,7 @@ pub(crate) fn of_target(error: TargetError, while_doing: &str) -> Failure {
     }
 }
 
-/// Returns the ending of a comparison that failed.
+/// Returns the ending of a failed comparison.
 pub(crate) fn ending_of(failure: Failure) -> Ending {
     match failure.cause {
         Cause::Interrupted => Ending::Interrupted,

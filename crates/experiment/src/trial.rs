@@ -46,7 +46,7 @@ impl Change {
         }
     }
 
-    /// Returns the command line of B, where that of A starts with `command`.
+    /// Returns the command line of B, where A is started with `command`.
     ///
     /// # Errors
     /// The command starts no Puma that could be given the flags.
@@ -64,7 +64,7 @@ impl Change {
         }
     }
 
-    /// Returns the variables of B that A lacks, as `NAME=VALUE`.
+    /// Returns the variables of B missing in A, as `NAME=VALUE`.
     pub fn variables(&self) -> Vec<String> {
         match self {
             Change::Remedy(Exact::Variables(pairs)) => {

@@ -110,7 +110,7 @@ fn the_exit_status_tells_what_was_missed() {
     assert!(message.contains("`soon` is no expectation"), "{message}");
 }
 
-/// Figures in Prometheus' format are those of the JSON.
+/// Figures in Prometheus' format equal the JSON's.
 fn check_prometheus(text: &str, requests: f64, p50_ms: &serde_json::Value) {
     let line = |labels: &str| {
         let found = text.lines().find_map(|line| line.strip_prefix(labels));

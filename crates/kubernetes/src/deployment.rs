@@ -73,8 +73,9 @@ impl Sizing {
         })
     }
 
-    /// Returns requests and limits. A limit of CPU below what the workers can use at once would stop
-    /// all threads of the pod for the rest of each tenth of a second, so it is one core a worker.
+    /// Returns requests and limits. A limit of CPU below what the workers can use at once would
+    /// stop all threads of the pod for the rest of each tenth of a second, so it is one core a
+    /// worker.
     fn resources(&self, pods: u32, workers: u32) -> Value {
         let millis = self.cores.max(0.0) * 1e3 * CPU_ROOM / f64::from(pods);
         let millis = ((millis / CPU_STEP).ceil().max(1.0) * CPU_STEP) as u64;

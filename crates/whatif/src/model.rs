@@ -73,7 +73,8 @@ pub struct Model {
     /// Whether each of `requests` waited for the lock.
     locking: Vec<bool>,
     lock: Option<Lock>,
-    /// CPU by which the first recorded millisecond is longer after a long wait, ns; found by replay.
+    /// CPU by which the first recorded millisecond is longer after a long wait, ns, found by
+    /// replay.
     pause: f64,
     demands: Demands,
     workload: Workload,

@@ -15,7 +15,7 @@ pub struct Question {
     pub workers: Option<u32>,
     /// Threads of each process.
     pub threads: Option<u32>,
-    /// Cores for all that ran on the machine.
+    /// Cores for all programs on the machine.
     pub cores: Option<u32>,
     /// Connections. Alone they ask for a closed load.
     pub connections: Option<u32>,
@@ -32,11 +32,11 @@ pub struct Question {
 pub struct Answer {
     /// The setup; with a goal, the one with the fewest workers.
     pub setup: Setup,
-    /// The goal, and whether the setup holds it.
+    /// The goal, and whether the setup reaches the goal.
     pub goal: Option<(Goal, bool)>,
 }
 
-/// A rate that no load has.
+/// A rate unknown to any load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvalidRate(f64);
 

@@ -40,7 +40,7 @@ const DATABASE: usize = 3;
 /// milliseconds of a core, far more than of the app.
 const CORES_WHILE_COMPUTING: f64 = 0.2;
 const ROUNDS: &str = "50000";
-/// Connections of which the fastest shows a round trip, and its room above the planted delay.
+/// Connections of which the fastest shows a round trip, and the room above the planted delay.
 const CONNECTS: u32 = 5;
 const DELAY_ROOM: Duration = Duration::from_millis(20);
 /// Connections of a load without a rate.

@@ -7,7 +7,7 @@ use crate::run::{Outcome, capture, root};
 
 const BRIDGE: &str = "br0";
 
-/// Makes the bridge of all hosts, with an address of this side.
+/// Makes the bridge of all hosts, with an address on our side.
 pub(super) fn bridge(address: &str) -> Outcome<()> {
     ip(&["link", "set", "lo", "up"])?;
     ip(&["link", "add", BRIDGE, "type", "bridge"])?;

@@ -30,7 +30,7 @@ fn has_example(text: &str) -> bool {
     })
 }
 
-/// Returns the package with the library that the file belongs to.
+/// Returns the package with the file's library.
 fn package_of(files: &[File], path: &str) -> Option<String> {
     let (folder, _) = path.split_once("/src/").filter(|_| path.ends_with(".rs"))?;
     let library = Path::new(folder).join("src/lib.rs");

@@ -31,7 +31,7 @@ pub(super) struct Program {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     All,
-    /// Those whose names have one of the texts.
+    /// Tests with one of the texts in the name.
     With(&'static [&'static str]),
     /// All others.
     Without(&'static [&'static str]),
@@ -135,7 +135,7 @@ fn field<'a>(message: &'a str, name: &str) -> Option<&'a str> {
 }
 
 impl Program {
-    /// A program that is nowhere.
+    /// A program without a file.
     #[cfg(test)]
     pub(super) fn named(package: &str, source: &str) -> Program {
         Program {
@@ -147,7 +147,7 @@ impl Program {
         }
     }
 
-    /// The program with a part of its tests.
+    /// The program with a part of the tests.
     pub(super) fn with(&self, part: Part) -> Program {
         Program {
             part,

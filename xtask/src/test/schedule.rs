@@ -85,7 +85,7 @@ pub(super) struct Done {
     reports: Vec<(Program, Report)>,
 }
 
-/// Programs that wait until nothing else runs.
+/// Programs waiting until nothing else runs.
 #[derive(Default)]
 pub(super) struct Waiting(Vec<Program>);
 

@@ -168,7 +168,7 @@ fn page_cost(_: &Bench) -> Result<Plant, Box<dyn Error>> {
     Ok(Plant::new(finding, work, 1, a, b).events(Events::Each(1.0)))
 }
 
-/// A copy of another server that is behind, or has stopped.
+/// A copy of another server, behind or stopped.
 fn replica(kind: &str, fault: &str) -> Result<Plant, Box<dyn Error>> {
     let (source, copy) = match kind {
         "MARIADB" => (server("MARIADB_PLANTED")?, server("MARIADB_REPLICA")?),

@@ -7,7 +7,7 @@ use super::servers::listed;
 use crate::check::{Area, Check, Found, Level, Look};
 use crate::snapshot::DatabaseKind;
 
-/// Seconds of a copy's lag that users notice. Shorter ones come with every large transaction.
+/// Noticeable lag of a copy, in seconds. Shorter ones come with every large transaction.
 const LAG_S: f64 = 10.0;
 
 /// The checks.

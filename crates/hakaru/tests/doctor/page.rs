@@ -1,4 +1,4 @@
-//! The page in HTML, as a browser draws it.
+//! The page in HTML, as drawn by a browser.
 
 use chromium::{Browser, Look};
 use serde_json::json;

@@ -18,7 +18,7 @@ use crate::json as log_json;
 const FORMAT: &str = "hakaru-collect";
 const VERSION: u32 = 1;
 
-/// Returns the document; its sentences are English.
+/// Returns the document, with sentences in English.
 pub fn of(view: &View) -> Value {
     in_language(view, Language::English)
 }

@@ -1,4 +1,4 @@
-//! Stamps of a host's log, moved by the offset of its clock to ours.
+//! Stamps of a host's log, moved by the offset of the host's clock to ours.
 
 use collect::follow::Followed;
 use collect::message::Entry;

@@ -228,7 +228,7 @@ fn one(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {
     Ok(())
 }
 
-/// A database and its schema.
+/// A database with a schema.
 type Made<'a> = (Box<dyn Scratch + 'a>, Schema);
 
 /// A database with a schema.

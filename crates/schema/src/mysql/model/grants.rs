@@ -1,4 +1,4 @@
-//! Privileges on the database and on what is in it.
+//! Privileges on the database and its contents.
 
 use std::collections::BTreeSet;
 

@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
         for (key, kept) in self.to.kept.iter() {
             let is_ours = kept.kind.stage == Stage::Among && FIRST.contains(&key.0) == is_first;
             if is_ours && self.kept_differs(key, kept) {
-                // Nothing names a setting, and what a name of the same kind means is another object.
+                // Nothing names a setting; a name of the same kind means another object.
                 let is_named = kept.undo.is_none() && key.0 != "user-mapping";
                 let mut mentions = split::names(&kept.sql);
                 if is_named && (is_first || key.0 == "operator-family") {

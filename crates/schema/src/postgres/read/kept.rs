@@ -4,7 +4,7 @@ use super::Reader;
 use crate::postgres::kept::{self, Step};
 use crate::postgres::model::{Extension, Kept, Owner};
 
-/// The language that every server has, as an extension; no export names it.
+/// The language of every server, an extension without a place in exports.
 const BUILT_IN: &str = "plpgsql";
 
 impl Reader<'_> {
@@ -62,7 +62,7 @@ impl Reader<'_> {
             Step::Announced => true,
         }
     }
-    /// A language without a handler is the extension of its name
+    /// A language without a handler is the extension of the same name
     /// (<https://www.postgresql.org/docs/18/sql-createlanguage.html>).
     fn add_language(&mut self, language: Kept) {
         let extensions = &mut self.schema.extensions;
