@@ -232,7 +232,7 @@ mod tests {
             assert_eq!(found, command);
             assert_eq!(change.variables(), variables);
         };
-        check(Change::Remedy(Exact::threads(3)), "puma -p 1 -t 3:3", &[]);
+        check(Change::Remedy(Exact::threads(3)), "puma -t 3:3 -p 1", &[]);
         let limit = Exact::Ulimit("-n 65536".to_owned());
         let limited = format!("{limit} && puma -p 1");
         check(Change::Remedy(limit), &limited, &[]);

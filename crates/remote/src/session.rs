@@ -130,9 +130,9 @@ impl Session {
                         });
                     }
                     let order = format!("{} {}\n", program.bytes.len(), program.hash);
-                    self.push(Outgoing::Bytes(order.into_bytes()), patience)?;
+                    self.say(Outgoing::Bytes(order.into_bytes()), patience)?;
                 }
-                Line::Send => self.push(Outgoing::Program(Arc::clone(&program.bytes)), patience)?,
+                Line::Send => self.say(Outgoing::Program(Arc::clone(&program.bytes)), patience)?,
                 Line::Failed(Failed::NoFolder(tried)) => return Err(Why::NoFolder(tried)),
                 Line::Failed(Failed::Write) => return Err(Why::DiskFull),
                 Line::Failed(Failed::Hash) => return Err(Why::Damaged),
@@ -143,6 +143,14 @@ impl Session {
                 }
                 Line::Greeting(version) => return Err(Why::Version(version)),
             }
+        }
+    }
+
+    /// Sends to the far shell. Where the shell has ended already, its last line says why.
+    fn say(&self, outgoing: Outgoing, wait: Duration) -> Result<(), Why> {
+        match self.shared.to.push(outgoing, wait) {
+            Ok(()) | Err(Nothing::Closed) => Ok(()),
+            Err(Nothing::Late) => Err(Why::Silent(wait)),
         }
     }
 

@@ -113,12 +113,6 @@ impl<'a> Untried<'a> {
     }
 }
 
-/// Whether a flow is init's own, and not tried yet.
-#[cfg(test)]
-pub(crate) fn is_untried(text: &str) -> bool {
-    Untried::of(text).is_some()
-}
-
 /// Writes the flow and prints the removed entries; returns whether the flow was written.
 fn rewrite(file: &Path, tried: &Tried) -> Result<bool, ProveError> {
     let Some(text) = &tried.text else {
@@ -141,6 +135,12 @@ fn rewrite(file: &Path, tried: &Tried) -> Result<bool, ProveError> {
     let file = file.display().to_string();
     console::notice(text!("tried {file} once; {out}", file, out));
     Ok(true)
+}
+
+/// Whether a flow is init's own, and not tried yet.
+#[cfg(test)]
+pub(crate) fn is_untried(text: &str) -> bool {
+    Untried::of(text).is_some()
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ impl LoadArgs {
         flags.set("--keep-bodies", self.keep_bodies);
         flags.many("--host-ok", &self.host_ok);
         flags.one("--connect-to", self.reach.connect_to.as_ref());
+        flags.one("--proxy", self.reach.proxy.as_ref());
         flags.one("--ca", self.reach.ca.as_deref().map(Path::display));
         flags.set("--insecure", self.reach.insecure);
         flags.time("--timeout", self.reach.timeout);
@@ -125,7 +126,7 @@ mod tests {
         "http://app/",
     ];
     /// Those that do not go with flows.
-    const SINGLE: [&str; 11] = [
+    const SINGLE: [&str; 13] = [
         "--method",
         "PUT",
         "--header=-x: 1",
@@ -134,6 +135,8 @@ mod tests {
         "--rate",
         "5",
         "--poisson",
+        "--proxy",
+        "http://proxy:3128",
         "--ca",
         "ca.pem",
         "http://app/",
@@ -143,12 +146,13 @@ mod tests {
     /// here or named as left out.
     #[test]
     fn a_generator_is_given_what_was_typed() {
-        const LEFT_OUT: [&str; 19] = [
+        const LEFT_OUT: [&str; 20] = [
             "find_max",
             "json",
             "html",
             "series",
             "hdr",
+            "prometheus",
             "part",
             "start_at",
             "result",
