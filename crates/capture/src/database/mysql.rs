@@ -34,6 +34,12 @@ const STATEMENTS: &str =
     WHERE SCHEMA_NAME = DATABASE() AND DIGEST IS NOT NULL
     ORDER BY SUM_TIMER_WAIT DESC LIMIT 2000";
 
+/// Statements that found no row in the table of digests; the server counts them together, in a row
+/// without schema and digest.
+const WITHOUT_ROW: &str = "SELECT CAST(COALESCE(SUM(COUNT_STAR), 0) AS UNSIGNED)
+    FROM performance_schema.events_statements_summary_by_digest
+    WHERE SCHEMA_NAME IS NULL AND DIGEST IS NULL";
+
 /// Picoseconds, the unit of performance_schema's timers, in a nanosecond.
 const PICOSECONDS: u64 = 1_000;
 
@@ -84,6 +90,14 @@ impl Mysql {
             Err(why) => reading
                 .notes
                 .push(refused("statements of performance_schema", why)),
+        }
+        let without = self.rows::<u64>(WITHOUT_ROW).unwrap_or_default();
+        if without.first().is_some_and(|count| *count > 0) {
+            reading.notes.push(
+                "performance_schema's table of statements is full, so statements may be missing; \
+                 TRUNCATE TABLE performance_schema.events_statements_summary_by_digest empties it"
+                    .to_owned(),
+            );
         }
     }
 

@@ -74,9 +74,11 @@ impl<'a> Builder<'a> {
         if let Some(default) = &column.default
             && self.keeps_default(table, column)
         {
-            // The wanted spelling of the value: over another type the server reads it otherwise.
+            // The wanted spelling of the value: over another type the server reads it otherwise. A
+            // column that gets another type besides has a default that this one may not take.
             let wanted = self.to.tables.get(&table.name);
             let wanted = wanted.and_then(|wanted| wanted.columns.get(&column.name));
+            let wanted = wanted.filter(|wanted| wanted.data_type == column.data_type);
             let wanted = wanted.and_then(|wanted| wanted.default.as_ref());
             let default = self.speller.default(wanted.unwrap_or(default));
             let plain = without_casts(&default);
