@@ -676,8 +676,8 @@ fn contents() -> Vec<Row> {
         .asking(READS),
         row(
             "compresses in a way that was not asked for",
-            failed("the body is compressed (br)"),
-            coded("br"),
+            failed("the body is compressed (compress)"),
+            coded("compress"),
         )
         .asking(READS),
         row(
