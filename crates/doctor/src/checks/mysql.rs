@@ -3,7 +3,7 @@
 use figures::numbers;
 use words::{phrase, text};
 
-use super::servers::{is_old_enough, memory, set, uptime};
+use super::servers::{connection_churn, is_old_enough, memory, set, uptime};
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
 use crate::snapshot::{Database, DatabaseKind, Snapshot};
 
@@ -143,17 +143,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!("each connection costs a handshake and a thread; a pool keeps them"),
         source: "MySQLTuner (thread cache); https://guides.rubyonrails.org/configuring.html#database-pooling",
         look: Look::Databases(BOTH, |db, _| {
-            let rate = db.number("Connections")? / uptime(db).filter(|_| is_old_enough(db))?;
-            (rate > 5.0).then(|| {
-                Found::new(
-                    Level::Medium,
-                    text!("{rate} connections per second", rate = format!("{rate:.0}")),
-                )
-                .change(
-                    phrase!("a pool in the app, connections kept between requests"),
-                    phrase!("as before"),
-                )
-            })
+            connection_churn(db, db.number("Connections")?)
         }),
     },
     Check {

@@ -3,7 +3,7 @@
 use figures::numbers;
 use words::{phrase, text};
 
-use super::servers::{is_old_enough, listed, set, uptime};
+use super::servers::{connection_churn, listed, set};
 use super::some_of;
 use crate::check::{Area, Check, Found, Level, Look, Needs};
 use crate::snapshot::DatabaseKind;
@@ -19,17 +19,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!("each connection costs a handshake and a process; a pool keeps them"),
         source: "postgresqltuner (mean age of connections); pg_stat_database.sessions; https://guides.rubyonrails.org/configuring.html#database-pooling",
         look: Look::Databases(POSTGRES, |db, _| {
-            let rate = db.number("(sessions)")? / uptime(db).filter(|_| is_old_enough(db))?;
-            (rate > 5.0).then(|| {
-                Found::new(
-                    Level::Medium,
-                    text!("{rate} connections per second", rate = format!("{rate:.0}")),
-                )
-                .change(
-                    phrase!("a pool in the app, connections kept between requests"),
-                    phrase!("as before"),
-                )
-            })
+            connection_churn(db, db.number("(sessions)")?)
         }),
     },
     Check {

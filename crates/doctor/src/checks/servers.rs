@@ -250,6 +250,22 @@ pub(super) fn is_old_enough(db: &Database) -> bool {
     uptime(db).is_some_and(|seconds| seconds >= ENOUGH_S)
 }
 
+/// Returns the finding for clients that connect again and again, by the connections since the
+/// server's start.
+pub(super) fn connection_churn(db: &Database, connections: f64) -> Option<Found> {
+    let rate = connections / uptime(db).filter(|_| is_old_enough(db))?;
+    (rate > 5.0).then(|| {
+        Found::new(
+            Level::Medium,
+            text!("{rate} connections per second", rate = format!("{rate:.0}")),
+        )
+        .change(
+            phrase!("a pool in the app, connections kept between requests"),
+            phrase!("as before"),
+        )
+    })
+}
+
 /// Returns the statement for changing a setting.
 pub(super) fn set(db: &Database, name: &str, value: impl std::fmt::Display) -> Text {
     match db.kind {

@@ -66,7 +66,7 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
     };
     match server.kind() {
         Kind::Mysql => {
-            database.version = first(&mut server, "SELECT VERSION()").unwrap_or_default();
+            database.version = version(&mut server, "SELECT VERSION()");
             let is_mariadb = database.version.contains("MariaDB");
             database.kind = match is_mariadb {
                 true => DatabaseKind::Mariadb,
@@ -85,7 +85,7 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
         }
         Kind::Postgres => {
             database.kind = DatabaseKind::Postgres;
-            database.version = first(&mut server, "SHOW server_version").unwrap_or_default();
+            database.version = version(&mut server, "SHOW server_version");
             ask(&mut server, postgres::QUESTIONS, &mut database, unseen);
             if database.release().0 >= 14 {
                 ask(&mut server, postgres::SINCE_14, &mut database, unseen);
@@ -143,44 +143,45 @@ fn ask_one(
     question: &Question,
     database: &mut Database,
 ) -> Result<(), String> {
-    if let Rows::Replicas = question.rows {
-        let status = replicas::status(&server.named_rows(question.sql)?);
-        let lag = status.lag_s.map(|seconds| seconds.to_string());
-        let value = lag.map(|lag| ("(replication lag)".to_owned(), lag));
-        database.values.extend(value);
-        let list = "stopped replication".to_owned();
-        database.lists.insert(list, status.stopped);
-        return Ok(());
-    }
-    let mut rows = server.rows(question.sql)?.into_iter();
+    let sql = question.sql;
     match question.rows {
-        Rows::Pairs => database.values.extend(rows.filter_map(|row| {
-            let mut row = row.into_iter();
-            Some((row.next()??, row.next()??))
-        })),
-        Rows::Value => database.values.extend(
-            rows.next()
-                .and_then(|row| row.into_iter().next()?)
-                .map(|value| (question.name.to_owned(), value)),
-        ),
+        Rows::Pairs => {
+            let rows = server.rows(sql)?.into_iter();
+            database.values.extend(rows.filter_map(|row| {
+                let mut row = row.into_iter();
+                Some((row.next()??, row.next()??))
+            }));
+        }
+        Rows::Value => {
+            let value = first(server, sql)?.map(|value| (question.name.to_owned(), value));
+            database.values.extend(value);
+        }
         Rows::List => {
+            let rows = server.rows(sql)?.into_iter();
             let names = rows.filter_map(|row| row.into_iter().next()?);
             let names = names.take(NAMES_MAX).collect();
             database.lists.insert(question.name.to_owned(), names);
         }
-        Rows::Replicas => {}
+        Rows::Replicas => {
+            let status = replicas::status(&server.named_rows(sql)?);
+            let lag = status.lag_s.map(|seconds| seconds.to_string());
+            let value = lag.map(|lag| ("(replication lag)".to_owned(), lag));
+            database.values.extend(value);
+            let list = "stopped replication".to_owned();
+            database.lists.insert(list, status.stopped);
+        }
     }
     Ok(())
 }
 
-fn first(server: &mut Catalogue, sql: &str) -> Option<String> {
-    server
-        .rows(sql)
-        .ok()?
-        .into_iter()
-        .next()?
-        .into_iter()
-        .next()?
+/// Returns the first value of the first row; `None` also for NULL.
+fn first(server: &mut Catalogue, sql: &str) -> Result<Option<String>, String> {
+    let row = server.rows(sql)?.into_iter().next();
+    Ok(row.and_then(|row| row.into_iter().next()?))
+}
+
+fn version(server: &mut Catalogue, sql: &str) -> String {
+    first(server, sql).ok().flatten().unwrap_or_default()
 }
 
 fn round_trip(server: &mut Catalogue) -> Option<f64> {
