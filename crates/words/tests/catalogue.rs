@@ -105,6 +105,9 @@ fn templates_are_found_in_sources() {
         counted!(numbers(1), "failed check");
         // text!("a remark")
         #[cfg(test)]
+        fn for_tests() {}
+        text!("behind it");
+        #[cfg(test)]
         mod tests { text!("of a test"); }
     "#;
     let found: Vec<String> = of_source(source).collect();
@@ -114,6 +117,7 @@ fn templates_are_found_in_sources() {
         "said \"so\"",
         "{count} failed check",
         "{count} failed checks",
+        "behind it",
     ];
     assert_eq!(found, expected);
 }
@@ -248,12 +252,21 @@ fn collect(folder: &Path, templates: &mut Templates) {
     }
 }
 
+/// The part of a source before its module of tests. A single item for tests ends nothing.
+fn before_tests(source: &str) -> &str {
+    let mark = "#[cfg(test)]\n";
+    let is_module = |at: &usize| {
+        let item = source[at + mark.len()..].trim_start();
+        let head = item.lines().next().unwrap_or_default();
+        head.starts_with("mod ") && head.contains('{')
+    };
+    let found = source.match_indices(mark).map(|(at, _)| at).find(is_module);
+    found.map_or(source, |at| &source[..at])
+}
+
 /// The templates of one file, tests excluded.
 fn of_source(source: &str) -> impl Iterator<Item = String> {
-    let source = source
-        .split("#[cfg(test)]\n")
-        .next()
-        .unwrap_or_default()
+    let source = before_tests(source)
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"))
         .collect::<Vec<_>>()
