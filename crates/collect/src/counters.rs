@@ -58,7 +58,7 @@ impl Counters {
         let notes = watched.facts.notes;
         let rows = watched.facts.statements.into_iter().zip(watched.texts);
         let statements = rows.map(|(facts, (_, mut digest))| {
-            digest.truncate(digest.floor_char_boundary(DIGEST_BYTES.min(digest.len())));
+            digest.truncate(digest.floor_char_boundary(DIGEST_BYTES));
             Counted {
                 digest,
                 count: facts.count,

@@ -162,7 +162,7 @@ fn message(value: &Value) -> String {
         }
         _ => String::new(),
     };
-    let end = text.floor_char_boundary(MESSAGE_BYTES.min(text.len()));
+    let end = text.floor_char_boundary(MESSAGE_BYTES);
     text[..end].trim_end().to_owned()
 }
 

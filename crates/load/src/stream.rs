@@ -2,7 +2,7 @@
 //! without.
 
 mod blocking;
-mod throttle;
+pub(crate) mod throttle;
 mod tunnel;
 
 use std::fmt;

@@ -183,16 +183,7 @@ impl Template {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(part) => bytes.extend_from_slice(part.as_bytes()),
-                Piece::Expr(expr) if expr.filters.is_empty() => {
-                    bytes.extend_from_slice(expr.text(variables)?.as_bytes());
-                }
-                Piece::Expr(expr) => match expr.value(variables)? {
-                    Value::Bytes(part) => bytes.extend_from_slice(&part),
-                    other => {
-                        let text = other.rendered().map_err(|why| format!("{expr}: {why}"))?;
-                        bytes.extend_from_slice(text.as_bytes());
-                    }
-                },
+                Piece::Expr(expr) => bytes.extend(expr.bytes(variables)?),
             }
         }
         Ok(bytes)
@@ -241,6 +232,18 @@ impl Expr {
     /// Returns the current value, as text.
     pub(crate) fn text(&self, variables: &mut Variables) -> Result<String, String> {
         let value = self.value(variables)?;
+        self.rendered(&value)
+    }
+
+    /// Returns the current value as text, or the bytes left by filters.
+    fn bytes(&self, variables: &mut Variables) -> Result<Vec<u8>, String> {
+        match self.value(variables)? {
+            Value::Bytes(bytes) if !self.filters.is_empty() => Ok(bytes),
+            value => self.rendered(&value).map(String::into_bytes),
+        }
+    }
+
+    fn rendered(&self, value: &Value) -> Result<String, String> {
         value.rendered().map_err(|why| format!("{self}: {why}"))
     }
 

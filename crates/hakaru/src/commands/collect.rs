@@ -65,15 +65,15 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
         .html
         .as_deref()
         .is_some_and(output::html::is_stdout);
+    let text = page::of(&view, args.limit);
     match args.page.json {
         true => output::data(&format!("{:#}\n", json::of(&view))),
         false if is_html_out => {}
-        false => output::page(&page::of(&view, args.limit)),
+        false => output::page(&text),
     }
     if let Some(path) = &args.page.html {
         let language = language::chosen();
         let document = json::in_language(&view, language).to_string();
-        let text = page::of(&view, args.limit);
         output::html::write_html(path, &report::html::page(&document, &text, language))?;
     }
     Ok(match is_whole {

@@ -10,11 +10,8 @@ use crate::carrier::not_http2;
 use crate::http1::AnswerReader;
 use crate::http2::{End, Readers, Session};
 use crate::route::{Route, Speaks};
-use crate::stream::Blocking;
+use crate::stream::{Blocking, throttle};
 use crate::web_socket::WebSocket;
-
-/// Pieces of a limited transfer, per second.
-const PIECES_PER_SECOND: u64 = 20;
 
 /// An open connection.
 pub(super) struct Line {
@@ -237,7 +234,7 @@ impl Pace {
     fn piece(&self, bytes: usize) -> usize {
         match self.bytes_per_second {
             None => bytes,
-            Some(rate) => bytes.min((rate / PIECES_PER_SECOND).max(1) as usize),
+            Some(rate) => bytes.min(throttle::piece(rate)),
         }
     }
 

@@ -11,6 +11,11 @@ const PIECES_PER_SECOND: u64 = 20;
 /// Longest rest to make up for when a piece moved late.
 const CATCH_UP: Nanos = Nanos(1_000_000_000 / PIECES_PER_SECOND);
 
+/// Returns the bytes of one piece; at least one.
+pub(crate) fn piece(bytes_per_second: u64) -> usize {
+    usize::try_from((bytes_per_second / PIECES_PER_SECOND).max(1)).unwrap_or(usize::MAX)
+}
+
 /// The state of both directions.
 #[derive(Debug)]
 pub(crate) struct Throttle {
@@ -93,9 +98,7 @@ impl Direction {
         self.is_wanted = now < self.rests_until;
         match self.is_wanted {
             true => 0,
-            false => {
-                usize::try_from((bytes_per_second / PIECES_PER_SECOND).max(1)).unwrap_or(usize::MAX)
-            }
+            false => piece(bytes_per_second),
         }
     }
 

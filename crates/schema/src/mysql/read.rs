@@ -122,9 +122,11 @@ impl<'s> Reader<'_, 's> {
                 false => self.alter_view(cursor),
             };
         }
-        if cursor.is_any(&["GRANT", "REVOKE"]) {
-            let gives = cursor.eat("GRANT") || !cursor.eat("REVOKE");
-            return self.grant(cursor, gives);
+        if cursor.eat("GRANT") {
+            return self.grant(cursor, true);
+        }
+        if cursor.eat("REVOKE") {
+            return self.grant(cursor, false);
         }
         if cursor.eat("DROP") {
             return self.drop(cursor);
