@@ -1,5 +1,6 @@
 //! Everything CI checks, in one run with one verdict.
 
+mod arrivals;
 mod examples;
 mod programs;
 mod schedule;

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use super::arrivals::{Arrivals, has_binary};
 use super::timed::{print, split, timed};
 use crate::run::{Outcome, cargo};
 use crate::tally::{failed_test, is_beginning, result};
@@ -21,10 +22,20 @@ pub(super) struct Program {
     /// File with the program's `main`, below the package's folder.
     pub(super) source: String,
     /// Folder of the package, used by cargo as working directory.
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     path: PathBuf,
     /// Which of the tests.
     pub(super) part: Part,
+}
+
+/// An executable file, as built by cargo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Artifact {
+    Test(Program),
+    /// The binary of the package in the folder.
+    Binary {
+        folder: PathBuf,
+    },
 }
 
 /// A part of the tests of a program, by texts in their names.
@@ -66,7 +77,7 @@ pub(super) struct Report {
     pub(super) has_ended: bool,
 }
 
-/// Builds all test programs and sends each as soon as cargo has it.
+/// Builds all test programs and sends each as soon as cargo has what it runs.
 pub(super) fn build(built: Sender<Program>) -> Outcome<()> {
     let format = "--message-format=json-render-diagnostics";
     let command = cargo(&["test", "--workspace", "--no-run", format]);
@@ -77,7 +88,7 @@ pub(super) fn build(built: Sender<Program>) -> Outcome<()> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(failed)?;
-    let (mut count, mut rest) = (0_usize, String::new());
+    let (mut arrivals, mut count, mut rest) = (Arrivals::default(), 0_usize, String::new());
     for line in child
         .stdout
         .take()
@@ -85,30 +96,41 @@ pub(super) fn build(built: Sender<Program>) -> Outcome<()> {
         .flat_map(|pipe| BufReader::new(pipe).lines())
     {
         let line = line.map_err(failed)?;
-        if let Some(program) = program(&line) {
-            count += 1;
-            // Nobody waits for programs where no server could be started.
-            let _ = built.send(program);
+        if let Some(artifact) = artifact(&line) {
+            for program in arrivals.add(artifact, has_binary) {
+                count += 1;
+                // Nobody waits for programs where no server could be started.
+                let _ = built.send(program);
+            }
         } else if !line.starts_with('{') {
             rest += &format!("{line}\n");
         }
     }
     let is_success = child.wait().map_err(failed)?.success();
     print("the build", begin, &rest);
-    match (is_success, count) {
-        (true, 0) => Err("cargo named no test program".to_owned()),
-        (true, _) => Ok(()),
-        (false, _) => Err("the tests did not build: see above".to_owned()),
+    match (is_success, count, arrivals.rest().first()) {
+        (true, 0, _) => Err("cargo named no test program".to_owned()),
+        (true, _, Some(waiting)) => Err(format!(
+            "{} {} was not run: cargo named no binary of its package",
+            waiting.package, waiting.source
+        )),
+        (true, _, None) => Ok(()),
+        (false, ..) => Err("the tests did not build: see above".to_owned()),
     }
 }
 
-/// Parses one of cargo's messages; `None` for a message about anything but a test program.
-fn program(message: &str) -> Option<Program> {
+/// Parses one of cargo's messages; `None` for a message about anything but these.
+fn artifact(message: &str) -> Option<Artifact> {
     let path = field(message, "executable")?;
     let manifest = PathBuf::from(field(message, "manifest_path")?);
     let folder = manifest.parent()?.to_owned();
-    let is_test = message.contains("\"reason\":\"compiler-artifact\"")
-        && message.contains("\"test\":true},\"features\"");
+    if !message.contains("\"reason\":\"compiler-artifact\"") {
+        return None;
+    }
+    if !message.contains("\"test\":true},\"features\"") {
+        let is_binary = message.contains("\"kind\":[\"bin\"]");
+        return is_binary.then_some(Artifact::Binary { folder });
+    }
     let source = PathBuf::from(field(message, "src_path")?);
     let source = source.strip_prefix(&folder).unwrap_or(&source);
     // `path+file:///folder/crates/stats#hakaru-stats@0.1.0`, or without the name where it is the
@@ -119,13 +141,13 @@ fn program(message: &str) -> Option<Program> {
         Some((name, _)) => name,
         None => before.rsplit('/').next()?,
     };
-    is_test.then(|| Program {
+    Some(Artifact::Test(Program {
         package: package.to_owned(),
         source: source.to_string_lossy().into_owned(),
         folder,
         path: PathBuf::from(path),
         part: Part::All,
-    })
+    }))
 }
 
 /// Returns a field of text of a message on one line. Paths and names here hold no escapes.
@@ -253,23 +275,30 @@ mod tests {
 
     #[test]
     fn cargos_messages_name_the_test_programs() {
-        let message = |test: bool| {
+        let message = |kind: &str, test: bool| {
             format!(
                 "{{\"reason\":\"compiler-artifact\",\"package_id\":\"path+file:///r/crates/stats#hakaru-stats@0.1.0\",\
-                 \"manifest_path\":\"/r/crates/stats/Cargo.toml\",\"target\":{{\"kind\":[\"test\"],\"name\":\"honesty\",\
+                 \"manifest_path\":\"/r/crates/stats/Cargo.toml\",\"target\":{{\"kind\":[\"{kind}\"],\"name\":\"honesty\",\
                  \"src_path\":\"/r/crates/stats/tests/honesty.rs\"}},\"profile\":{{\"opt_level\":\"0\",\"test\":{test}}},\
                  \"features\":[],\"executable\":\"/r/target/debug/deps/honesty-1\",\"fresh\":true}}"
             )
         };
-        let found = program(&message(true)).expect("a test program");
+        let Some(Artifact::Test(found)) = artifact(&message("test", true)) else {
+            panic!("no test program");
+        };
         assert_eq!(
             (found.package.as_str(), found.source.as_str()),
             ("hakaru-stats", "tests/honesty.rs")
         );
         assert_eq!(found.path, PathBuf::from("/r/target/debug/deps/honesty-1"));
-        assert_eq!(program(&message(false)), None);
+        let folder = PathBuf::from("/r/crates/stats");
+        assert_eq!(artifact(&message("example", false)), None);
         assert_eq!(
-            program("{\"reason\":\"build-finished\",\"success\":true}"),
+            artifact(&message("bin", false)),
+            Some(Artifact::Binary { folder })
+        );
+        assert_eq!(
+            artifact("{\"reason\":\"build-finished\",\"success\":true}"),
             None
         );
     }
