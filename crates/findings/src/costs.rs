@@ -112,6 +112,12 @@ pub(crate) struct Hot {
     pub(crate) share: f64,
     /// The most frequent innermost method, with a share of the samples of the outer one.
     pub(crate) innermost: (String, f64),
+    /// The library's method that the busiest line calls most, with a share of the samples of the
+    /// line.
+    pub(crate) called: (String, f64),
+    /// Share of the route's time with the GVL in the busiest line, without templates rendered from
+    /// there.
+    pub(crate) line_share: f64,
     /// Share of the route's time with the GVL spent starting other programs.
     pub(crate) spawning: f64,
     /// Share of the method's samples collecting garbage.
@@ -123,6 +129,8 @@ pub(crate) struct Hot {
     read: u64,
     lines: HashMap<String, u64>,
     leaves: HashMap<String, u64>,
+    /// Weights by line and library's method called there.
+    calls: HashMap<(String, String), u64>,
 }
 
 impl Costs {
@@ -294,7 +302,12 @@ impl OfRoute {
         if sample.state == State::Gc {
             hot.collected += weight;
         }
-        *hot.lines.entry(innermost.clone()).or_default() += weight;
+        // What a template renders has lines of its own.
+        if !stack.renders {
+            *hot.lines.entry(innermost.clone()).or_default() += weight;
+        }
+        let call = (innermost.clone(), stack.called.name.clone());
+        *hot.calls.entry(call).or_default() += weight;
         *hot.leaves.entry(stack.leaf.name.clone()).or_default() += weight;
     }
 
@@ -322,7 +335,15 @@ impl OfRoute {
             hot.reading = hot.read as f64 / self.read.max(1) as f64;
             hot.share = hot.weight as f64 / self.weight.max(1) as f64;
             hot.collecting = hot.collected as f64 / hot.weight.max(1) as f64;
-            hot.line = most(&hot.lines).map_or(String::new(), |(line, _)| line.clone());
+            if let Some((line, weight)) = most(&hot.lines) {
+                let calls = hot.calls.iter().filter(|((at, _), _)| at == line);
+                let most = calls.max_by_key(|((_, called), weight)| (**weight, called.as_str()));
+                if let Some(((_, called), of_call)) = most {
+                    hot.called = (called.clone(), *of_call as f64 / (*weight).max(1) as f64);
+                }
+                hot.line_share = *weight as f64 / self.weight.max(1) as f64;
+                hot.line = line.clone();
+            }
             let spawning = hot.leaves.iter().filter(|(leaf, _)| spawns(leaf));
             let spawning: u64 = spawning.map(|(_, weight)| weight).sum();
             hot.spawning = spawning as f64 / self.weight.max(1) as f64;

@@ -107,6 +107,7 @@ impl<'a> Stacks<'a> {
         let own = self.seen(stack);
         Seen {
             leaf: own.leaf,
+            called: own.called,
             makes_rows: own.makes_rows,
             renders: false,
             does: own.does,
@@ -133,6 +134,9 @@ pub(super) struct Seen<'a> {
     /// The app's innermost method.
     pub(super) method: &'a Frame,
     pub(super) leaf: &'a Frame,
+    /// The library's method called by the app's innermost line; the app's own where the line calls
+    /// none.
+    pub(super) called: &'a Frame,
     pub(super) outermost: Option<FrameId>,
     pub(super) makes_rows: bool,
     /// Whether the app's innermost line renders a template from outside of one.
@@ -153,6 +157,7 @@ impl<'a> Seen<'a> {
             chain: Vec::new(),
             method: profile.frame(locations[0].frame),
             leaf: profile.frame(locations[0].frame),
+            called: profile.frame(locations[0].frame),
             outermost: locations.last().map(|location| location.frame),
             makes_rows: false,
             renders: false,
@@ -172,6 +177,7 @@ impl<'a> Seen<'a> {
             let Some(file) = own(root, &frame.file) else {
                 // Below the app's innermost line.
                 if seen.chain.is_empty() {
+                    seen.called = frame;
                     seen.makes_rows |= MAKES_ROWS.iter().any(|part| frame.name.contains(part));
                     collection |= frame.name.to_ascii_lowercase().contains(COLLECTION);
                     seen.renders = method(&frame.name) == RENDERS && !collection;

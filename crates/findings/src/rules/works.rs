@@ -8,6 +8,7 @@ use words::{Phrase, Text, phrase, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
+use crate::costs::{Hot, is_template};
 use crate::demand::Demand;
 use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -96,16 +97,18 @@ const WORKS: [Work; 5] = [
 
 /// Lines of evidence for one kind of work.
 const LINES_SHOWN: usize = 3;
+/// Share of a route's time with the GVL from which a template's line is evidence.
+const TEMPLATE_LINE_MIN: f64 = 0.1;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let found = WORKS.iter().filter_map(|work| of(context, work));
     found.collect()
 }
 
-/// Whether what JSON costs is a finding.
-pub(super) fn finds_json(context: &Context<'_>) -> bool {
-    let mut json = WORKS.iter().filter(|work| work.rule == JSON);
-    json.any(|work| Spent::of(context, work).is_some())
+/// Whether a rule's work has a finding.
+pub(super) fn finds(context: &Context<'_>, rule: RuleId) -> bool {
+    let mut works = WORKS.iter().filter(|work| work.rule == rule);
+    works.any(|work| Spent::of(context, work).is_some())
 }
 
 /// Time spent on a kind of work, if considerable.
@@ -257,6 +260,9 @@ struct Sampled {
 /// are first turned into what can be written.
 fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
     let mut sampled = Sampled::default();
+    if work.rule == RuleId::TemplateShare {
+        sampled.lines = template_lines(context);
+    }
     if work.rule != JSON {
         return sampled;
     }
@@ -276,6 +282,25 @@ fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
         }
     }
     sampled
+}
+
+/// Returns the busiest lines of the routes' templates.
+fn template_lines(context: &Context<'_>) -> Vec<Text> {
+    let hot = context.hot_methods().into_iter();
+    let mut lines: Vec<&Hot> = hot
+        .filter(|hot| is_template(&hot.line) && hot.line_share >= TEMPLATE_LINE_MIN)
+        .collect();
+    lines.sort_by(|a, b| b.line_share.total_cmp(&a.line_share));
+    let line = |hot: &Hot| {
+        text!(
+            "{share} of the time with the GVL on {name} in {line}, most in {called}",
+            share = percent(hot.line_share),
+            name = context.joined.routes[hot.route],
+            line = hot.line,
+            called = hot.called.0
+        )
+    };
+    lines.into_iter().take(LINES_SHOWN).map(line).collect()
 }
 
 /// Returns the setting for less of the work, if there is one: Rails reads the log's level from

@@ -355,6 +355,61 @@ fn the_apps_folder_is_known_without_any_statement() {
 }
 
 #[test]
+fn a_method_of_several_routes_is_one_finding() {
+    let work = Work {
+        running: 4.0,
+        ..Work::default()
+    };
+    let run = computing_in(Some("/srv/")).requests("GET /again", 500, work);
+    let profile = profile(&run, &[(80, &["+ <internal:string>", REPORT, WEB])]);
+    let findings = found(&run, &profile);
+    let hot: Vec<String> = (findings.iter())
+        .filter(|finding| finding.rule == RuleId::HotMethod)
+        .map(|finding| finding.title.to_string())
+        .collect();
+    assert_eq!(
+        hot,
+        ["GET /report runs 100% of its time in app/lib/report.rb:12 (and 1 other route)"]
+    );
+}
+
+const TABLE: &str = "#<Class:1>#_app_views_orders_index_html_erb /srv/app/views/index.html.erb 4";
+
+#[test]
+fn a_busy_line_of_a_template_is_named_with_what_it_calls() {
+    let currency = "ActionView::Helpers::NumberHelper#number_to_currency /gems/number.rb 9";
+    let samples: [(u64, &[&str]); 3] = [
+        (70, &["gsub <internal:string>", currency, TABLE, WEB]),
+        (
+            10,
+            &[
+                "concat <internal:string>",
+                "other /srv/app/views/index.html.erb 5",
+                WEB,
+            ],
+        ),
+        (20, &["render /gems/erb.rb 1", WEB]),
+    ];
+    let hot = one(&computing_in(Some("/srv/")), &samples, "hot-method");
+    assert_eq!(
+        hot.title,
+        "GET /report runs 70% of its time in app/views/index.html.erb:4"
+    );
+    assert_eq!(
+        hot.confidence,
+        Confidence::Low,
+        "pages are what apps are for"
+    );
+    let evidence: Vec<String> = hot.evidence.iter().map(ToString::to_string).collect();
+    assert!(
+        evidence
+            .iter()
+            .any(|line| line.contains("number_to_currency")),
+        "{evidence:?}"
+    );
+}
+
+#[test]
 fn garbage_is_named_by_the_line_that_sets_the_collector_off() {
     let mut run = computing_in(Some("/srv"));
     for handled in &mut run.0.handled {
