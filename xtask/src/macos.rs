@@ -13,7 +13,7 @@ use crate::setup::write_script;
 const TARGET: &str = "aarch64-apple-darwin";
 
 /// What `load`, `logs`, `schema`, comparisons and pages are made of.
-const CRATES: [&str; 35] = [
+const CRATES: [&str; 36] = [
     "breakdown",
     "comparison",
     "console",
@@ -31,6 +31,7 @@ const CRATES: [&str; 35] = [
     "load-report",
     "logs",
     "microbench",
+    "otlp",
     "rails-schema",
     "recording",
     "report",

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -287,4 +288,161 @@ fn the_page_and_the_engine_that_is_asked_for() {
     }
     let message = check(&["load", &url, "--engine", "kqueue"], 2);
     assert!(message.contains("auto, epoll and io_uring"), "{message}");
+}
+
+/// Receives one document of figures; the thread returns the request's line and body.
+fn receive(response: &'static str) -> (String, std::thread::JoinHandle<(String, String)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let receiving = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("a connection");
+        let mut reader = BufReader::new(stream);
+        let (mut first, mut line) = (String::new(), String::new());
+        reader.read_line(&mut first).expect("a line");
+        let mut length = 0;
+        while line != "\r\n" {
+            line.clear();
+            reader.read_line(&mut line).expect("a line");
+            if let Some(digits) = line.to_lowercase().strip_prefix("content-length: ") {
+                length = digits.trim().parse().expect("a number");
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).expect("a body");
+        let mut stream = reader.into_inner();
+        stream.write_all(response.as_bytes()).expect("written");
+        (first, String::from_utf8(body).expect("text"))
+    });
+    (url, receiving)
+}
+
+/// Returns the data points of a metric.
+fn points<'a>(metrics: &'a serde_json::Value, name: &str, kind: &str) -> &'a serde_json::Value {
+    let metric = metrics.as_array().expect("a list").iter();
+    let metric = metric.filter(|one| one["name"] == name).collect::<Vec<_>>();
+    assert_eq!(metric.len(), 1, "{name} in {metrics}");
+    if kind != "gauge" {
+        assert_eq!(metric[0][kind]["aggregationTemporality"], 2);
+    }
+    &metric[0][kind]["dataPoints"]
+}
+
+#[test]
+fn figures_reach_a_receiver_as_they_are_in_the_json() {
+    let url = format!("http://{}/a", serve("200 OK"));
+    let (to, receiving) = receive("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    let flags = ["-c", "2", "-d", "200ms", "--json", "--otlp", &to];
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = hakaru(folder.path(), &[&["load", &url], &flags[..]].concat());
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{err}");
+    assert!(
+        err.contains(&format!("sent the figures to {to}/v1/metrics")),
+        "{err}"
+    );
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let (first, body) = receiving.join().expect("a request");
+    assert_eq!(first, "POST /v1/metrics HTTP/1.1\r\n");
+    let sent: serde_json::Value = serde_json::from_str(&body).expect("one document");
+    let resource = &sent["resourceMetrics"][0];
+    let service = serde_json::json!([{"key": "service.name", "value": {"stringValue": "hakaru"}}]);
+    assert_eq!(resource["resource"]["attributes"], service);
+    let metrics = &resource["scopeMetrics"][0]["metrics"];
+    let requests = json["requests"].as_u64().expect("a number").to_string();
+
+    let step = &points(
+        metrics,
+        "http.client.request.duration",
+        "exponentialHistogram",
+    )[0];
+    assert_eq!(step["count"], requests.as_str());
+    let port = url
+        .trim_end_matches("/a")
+        .rsplit(':')
+        .next()
+        .expect("a port");
+    let text =
+        |key: &str, value: &str| serde_json::json!({"key": key, "value": {"stringValue": value}});
+    let expected = [
+        text("http.request.method", "GET"),
+        text("http.route", "/a"),
+        text("hakaru.step", &url),
+        text("server.address", "127.0.0.1"),
+        serde_json::json!({"key": "server.port", "value": {"intValue": port}}),
+    ];
+    assert_eq!(step["attributes"], serde_json::json!(expected));
+    let buckets = step["positive"]["bucketCounts"].as_array().expect("a list");
+    let count = |one: &serde_json::Value| one.as_str().and_then(|text| text.parse::<u64>().ok());
+    let in_buckets: u64 = buckets.iter().map(|one| count(one).expect("digits")).sum();
+    assert_eq!(in_buckets.to_string(), requests);
+    let time = |key: &str| count(&step[key]).expect("nanoseconds");
+    let length = points(metrics, "hakaru.load.length", "gauge")[0]["asDouble"].as_f64();
+    let spent = (time("timeUnixNano") - time("startTimeUnixNano")) as f64 / 1e9;
+    assert!(
+        (spent - length.expect("seconds")).abs() < 1e-6,
+        "{spent} {length:?}"
+    );
+    let began = json["started_at_unix_ms"].as_u64().expect("a time");
+    assert_eq!(time("startTimeUnixNano"), began * 1_000_000);
+
+    let by_outcome = &points(metrics, "hakaru.load.requests", "sum")[0];
+    assert_eq!(by_outcome["asInt"], requests.as_str());
+    assert_eq!(by_outcome["attributes"][3], text("hakaru.outcome", "ok"));
+    let by_status = &points(metrics, "hakaru.load.responses", "sum")[0];
+    assert_eq!(by_status["attributes"][0]["value"]["intValue"], "200");
+    let rate = &points(metrics, "hakaru.load.rate", "gauge")[0]["asDouble"];
+    assert_eq!(rate.as_f64(), json["rps"].as_f64());
+    for time in ["latency", "sent_latency", "lateness", "connect"] {
+        let name = format!("hakaru.load.{time}");
+        points(metrics, &name, "exponentialHistogram");
+    }
+}
+
+#[test]
+fn a_receiver_that_refuses_fails_the_command_after_the_page() {
+    let url = format!("http://{}/", serve("200 OK"));
+    let refusal = "HTTP/1.1 401 No\r\nContent-Length: 10\r\n\r\nwho \u{1b}are u";
+    let (to, receiving) = receive(refusal);
+    let load = |to: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = hakaru(
+            folder.path(),
+            &["load", &url, "-c", "1", "-d", "100ms", "--otlp", to],
+        );
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let (code, page, err) = load(&to);
+    receiving.join().expect("a request");
+    assert_eq!(code, Some(1), "{err}");
+    assert!(page.contains("requests/s"), "{page}");
+    let said = format!(
+        "cannot send the figures to {to}/v1/metrics: the receiver responds with 401: who \\u{{1b}}are u"
+    );
+    assert!(err.contains(&said), "{err}");
+    let (code, page, err) = load("collector:4318");
+    assert_eq!((code, page.as_str()), (Some(2), ""), "{err}");
+    assert!(
+        err.contains("--otlp: collector:4318: expected a URL"),
+        "{err}"
+    );
+}
+
+#[test]
+fn figures_left_out_by_a_receiver_are_named() {
+    let url = format!("http://{}/", serve("200 OK"));
+    let partial = "HTTP/1.1 200 OK\r\nContent-Length: 71\r\n\r\n\
+                   {\"partialSuccess\":{\"rejectedDataPoints\":\"3\",\"errorMessage\":\"too many\"}}";
+    let (to, receiving) = receive(partial);
+    let folder = tempfile::tempdir().expect("a folder");
+    let flags = ["load", &url, "-c", "1", "-d", "100ms", "--otlp", &to];
+    let output = hakaru(folder.path(), &flags);
+    receiving.join().expect("a request");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{err}");
+    assert!(err.contains("left out 3 of the figures: too many"), "{err}");
 }

@@ -2,7 +2,8 @@
 //!
 //! One call of [`run`] runs one load: [`Plan`] says how hard and how long, a [`scenario::Scenario`]
 //! what the users do; exchanges come back in [`Batch`]es while it runs, [`LoadResult`] at its end.
-//! [`probe`] sends a single request, for finding out whether a server answers.
+//! [`probe`] sends a single request, for finding out whether a server answers; [`post`] hands a
+//! document to a receiver.
 //!
 //! - Every instant is on the host's `CLOCK_MONOTONIC`, so that it can be joined with what the agent
 //!   stamps inside the app. Requests carry `Hakaru-Request`, 16 hexadecimal digits, never twice; in
@@ -74,7 +75,8 @@ pub use once::{Checked, check_once};
 pub use outcome::{Batch, LoadError, LoadResult};
 pub use plan::{Numbered, Pace, Plan};
 pub use poller::Engine;
-pub use probe::{ProbeError, can_connect, probe};
+pub use probe::{Posted, ProbeError, can_connect, post, probe};
+pub use redact::plain;
 pub use run::{points, run};
 pub use scenario::Part;
 pub use schedule::{Arrivals, Schedule, Stage};

@@ -115,7 +115,7 @@ impl Shown {
 
 /// Returns a reason with escapes for letters able to steer a terminal or to turn text around: a
 /// server's words may be part of a reason.
-pub(crate) fn plain(reason: &str) -> String {
+pub fn plain(reason: &str) -> String {
     let steers = |c: char| {
         let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         turns || c.is_control() && c != '\n'

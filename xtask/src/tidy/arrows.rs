@@ -48,6 +48,7 @@ const ARROWS: &[(&str, &str)] = &[
         "microbench-commands",
         "capture console ending figures microbench report stats store words",
     ),
+    ("otlp", "load load-report recording scenario"),
     ("probe", "capture database doctor stats"),
     (
         "profile-commands",

@@ -180,6 +180,10 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE.prom", conflicts_with = "find_max")]
     pub(crate) prometheus: Option<PathBuf>,
 
+    /// Send the figures to an OpenTelemetry receiver at the end (OTLP/HTTP, JSON)
+    #[arg(long, value_name = "URL", conflicts_with_all = ["find_max", "part"])]
+    pub(crate) otlp: Option<String>,
+
     /// Also write the latencies as an HdrHistogram log (version 2), one histogram per second
     #[arg(long, value_name = "FILE.hlog", conflicts_with = "find_max")]
     pub(crate) hdr: Option<PathBuf>,
@@ -269,4 +273,8 @@ pub(crate) struct MergeArgs {
     /// Also write the figures in Prometheus' text format
     #[arg(long, value_name = "FILE.prom")]
     pub(crate) prometheus: Option<PathBuf>,
+
+    /// Send the figures to an OpenTelemetry receiver (OTLP/HTTP, JSON)
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<String>,
 }

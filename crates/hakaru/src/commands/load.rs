@@ -68,6 +68,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         html: args.html.as_deref(),
         series: args.series.as_deref(),
         prometheus: args.prometheus.as_deref(),
+        otlp: show::receiver(args.otlp.as_deref())?,
     };
     outputs.check()?;
     part::check(args)?;

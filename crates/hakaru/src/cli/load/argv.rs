@@ -146,13 +146,14 @@ mod tests {
     /// here or named as left out.
     #[test]
     fn a_generator_is_given_what_was_typed() {
-        const LEFT_OUT: [&str; 20] = [
+        const LEFT_OUT: [&str; 21] = [
             "find_max",
             "json",
             "html",
             "series",
             "hdr",
             "prometheus",
+            "otlp",
             "part",
             "start_at",
             "result",

@@ -5,7 +5,7 @@ use load::{Goal, GoalResult};
 use load_report::View;
 use load_report::rows::Row;
 
-use super::show::{Outputs, show};
+use super::show::{self, Outputs};
 use crate::cli::MergeArgs;
 use crate::exit::{Exit, Failure};
 
@@ -16,6 +16,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
         html: args.html.as_deref(),
         series: args.series.as_deref(),
         prometheus: args.prometheus.as_deref(),
+        otlp: show::receiver(args.otlp.as_deref())?,
     };
     outputs.check()?;
     let read = |path: &std::path::PathBuf| {
@@ -54,7 +55,7 @@ pub(super) fn finish(given: Vec<Given>, outputs: &Outputs<'_>) -> Result<Exit, F
     let goals: Vec<GoalResult> = (expected.iter())
         .map(|goal| goal.check(&merged.measured))
         .collect();
-    show(&view(&merged, &goals, &rows(&merged)), outputs)?;
+    show::show(&view(&merged, &goals, &rows(&merged)), outputs)?;
     Ok(super::exit(&expected, &merged.measured, &goals))
 }
 

@@ -4,10 +4,13 @@ use std::path::Path;
 
 use load_report::{View, rows};
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::output::html::{check_html, check_writable, is_stdout, write_html};
 use crate::output::{self, look};
 use console::language;
+use figures::numbers;
+use otlp::Receiver;
+use words::{Text, text};
 
 /// The requested outputs.
 pub(super) struct Outputs<'a> {
@@ -15,6 +18,14 @@ pub(super) struct Outputs<'a> {
     pub(super) html: Option<&'a Path>,
     pub(super) series: Option<&'a Path>,
     pub(super) prometheus: Option<&'a Path>,
+    pub(super) otlp: Option<Receiver>,
+}
+
+/// Resolves `--otlp`.
+pub(super) fn receiver(address: Option<&str>) -> Result<Option<Receiver>, Failure> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let receiver = address.map(|address| Receiver::new(address, variable));
+    receiver.transpose().map_err(Failure::usage)
 }
 
 impl Outputs<'_> {
@@ -52,6 +63,29 @@ pub(super) fn show(view: &View<'_>, outputs: &Outputs<'_>) -> Result<(), Failure
             load_report::page::summary(view, figures::text::COLUMNS, language::chosen()),
         );
         write_html(path, &report::html::page(&json, &text, language::chosen()))?;
+    }
+    outputs.otlp.as_ref().map_or(Ok(()), |to| send(view, to))
+}
+
+/// Sends the figures when all else is written: a receiver may keep the program waiting.
+fn send(view: &View<'_>, receiver: &Receiver) -> Result<(), Failure> {
+    let document = otlp::document(view, &receiver.resource);
+    let url = &receiver.url;
+    let sent = otlp::send(receiver, &document, &mut std::thread::sleep);
+    let delivery = sent.map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format!("cannot send the figures to {url}: {error}"),
+        )
+    })?;
+    output::notice(text!("sent the figures to {url}", url = url));
+    if delivery.rejected > 0 || !delivery.message.is_empty() {
+        output::notice(text!(
+            "hakaru: {url} left out {count} of the figures: {message}",
+            url = url,
+            count = numbers::count(delivery.rejected),
+            message = Text::named(&delivery.message)
+        ));
     }
     Ok(())
 }
