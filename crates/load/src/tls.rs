@@ -1,9 +1,12 @@
 //! TLS by rustls: trusted authorities, and one session over a non-blocking socket.
 
+mod named;
+
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::{self, PemObject};
@@ -15,6 +18,7 @@ use rustls::{
 use scenario::{Link, PemFile};
 
 use crate::outcome::LoadError;
+use named::NamedOrIssued;
 
 /// Whom to trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,10 +58,12 @@ impl TlsClient {
             true => builder
                 .dangerous()
                 .with_custom_certificate_verifier(Arc::new(Anyone(provider))),
-            false => builder.with_root_certificates(match &link.authorities {
-                Some(file) => roots_of(&file.name, CertificateDer::pem_slice_iter(&file.bytes))?,
-                None => roots(trust)?,
-            }),
+            false => match authorities(trust, link)? {
+                Some(file) => builder
+                    .dangerous()
+                    .with_custom_certificate_verifier(file.verifier(provider)?),
+                None => builder.with_root_certificates(system_roots()?),
+            },
         };
         let mut config = match &link.certificate {
             None => builder.with_no_client_auth(),
@@ -111,33 +117,59 @@ fn identity(
     Ok((chain, key))
 }
 
-/// Returns the authorities of a PEM text.
-fn roots_of(
-    name: &str,
-    read: impl Iterator<Item = Result<CertificateDer<'static>, pem::Error>>,
-) -> Result<RootCertStore, LoadError> {
-    let unusable = |error: &dyn std::fmt::Display| {
-        LoadError::Plan(format!("cannot use the authorities in {name}: {error}"))
-    };
-    let mut roots = RootCertStore::empty();
-    for certificate in read {
-        let certificate = certificate.map_err(|error| unusable(&error))?;
-        roots.add(certificate).map_err(|error| unusable(&error))?;
+/// Certificates of a PEM file, trusted instead of the system's authorities.
+struct Authorities {
+    name: String,
+    certificates: Vec<CertificateDer<'static>>,
+}
+
+impl Authorities {
+    fn read(
+        name: String,
+        read: impl Iterator<Item = Result<CertificateDer<'static>, pem::Error>>,
+    ) -> Result<Authorities, LoadError> {
+        let certificates = read.collect::<Result<Vec<_>, _>>();
+        let certificates = certificates.map_err(|error| unusable(&name, &error))?;
+        match certificates.is_empty() {
+            true => Err(unusable(&name, &"there is none in PEM")),
+            false => Ok(Authorities { name, certificates }),
+        }
     }
-    match roots.is_empty() {
-        true => Err(unusable(&"there is none in PEM")),
-        false => Ok(roots),
+
+    fn verifier(self, provider: Arc<CryptoProvider>) -> Result<Arc<NamedOrIssued>, LoadError> {
+        let mut roots = RootCertStore::empty();
+        for certificate in &self.certificates {
+            let added = roots.add(certificate.clone());
+            added.map_err(|error| unusable(&self.name, &error))?;
+        }
+        let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+        let issued = builder.build();
+        Ok(Arc::new(NamedOrIssued {
+            named: self.certificates,
+            issued: issued.map_err(|error| unusable(&self.name, &error))?,
+        }))
     }
 }
 
-fn roots(trust: &Trust) -> Result<RootCertStore, LoadError> {
-    if let Some(path) = &trust.authorities {
-        let name = path.display().to_string();
-        let read = CertificateDer::pem_file_iter(path);
-        let unusable =
-            |error| LoadError::Plan(format!("cannot use the authorities in {name}: {error}"));
-        return roots_of(&name, read.map_err(unusable)?);
+fn unusable(name: &str, error: &dyn std::fmt::Display) -> LoadError {
+    LoadError::Plan(format!("cannot use the authorities in {name}: {error}"))
+}
+
+/// Returns the authorities that the entry names, or else the command; `None` for the system's.
+fn authorities(trust: &Trust, link: &Link) -> Result<Option<Authorities>, LoadError> {
+    if let Some(file) = &link.authorities {
+        let read = CertificateDer::pem_slice_iter(&file.bytes);
+        return Authorities::read(file.name.clone(), read).map(Some);
     }
+    let Some(path) = &trust.authorities else {
+        return Ok(None);
+    };
+    let name = path.display().to_string();
+    let read = CertificateDer::pem_file_iter(path).map_err(|error| unusable(&name, &error))?;
+    Authorities::read(name, read).map(Some)
+}
+
+fn system_roots() -> Result<RootCertStore, LoadError> {
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
     roots.add_parsable_certificates(found.certs);

@@ -12,7 +12,7 @@ pub(super) struct Known {
     covers: fn(&Case, Kind, &Verdict, &Verdict) -> bool,
 }
 
-const KNOWN: [Known; 21] = [
+const KNOWN: [Known; 20] = [
     Known {
         title: "Filters inside `{{…}}`",
         covers: |case, _, _, ours| {
@@ -88,10 +88,6 @@ const KNOWN: [Known; 21] = [
             let asks = case.is_tls && case.text.contains("HTTP/2 200");
             kind == Kind::Passes && asks && !matches!(theirs, Verdict::Refused(_))
         },
-    },
-    Known {
-        title: "`cacert` names authorities",
-        covers: |case, kind, _, _| kind == Kind::Fails && case.text.contains("cacert: cert.pem"),
     },
     Known {
         title: "A flow without a request",

@@ -147,11 +147,15 @@ fn certificates_are_checked_unless_told_otherwise() {
     check(anyone(), |_| "https://other.test/".to_owned(), None);
     let wrong_name = Some("not valid for name");
     check(trusting(), |_| "https://other.test/".to_owned(), wrong_name);
-    // Its authority is none that the server's certificate comes from.
-    let stranger = Trust {
+    // The file has the server's own certificate: whoever names exactly that trusts it, by its name.
+    let own = || Trust {
         authorities: Some(file("cert.pem")),
         insecure: false,
     };
+    check(own(), |_| "https://app.test/".to_owned(), None);
+    check(own(), |_| "https://other.test/".to_owned(), wrong_name);
+    // The system's authorities know nothing of this one.
+    let stranger = Trust::default();
     check(stranger, |_| "https://app.test/".to_owned(), Some("TLS: "));
 }
 
