@@ -21,6 +21,10 @@ use recording::{Counter, DatabaseFacts, Setting, StatementFacts, TextId, Timesta
 
 use crate::explain::{ExplainError, ExplainLimits, kind_of};
 
+/// Name of a counter of the reading's own statements, which MySQL and MariaDB count among those of
+/// all clients.
+pub const OWN_STATEMENTS: &str = "(own statements)";
+
 /// Most statements recorded, the costliest first.
 const STATEMENTS_MAX: usize = 500;
 

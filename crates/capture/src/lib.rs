@@ -17,7 +17,7 @@ pub use agent_library::unpack_agent;
 pub use catalogue::{Catalogue, NamedRow};
 pub use cores::CoreWatch;
 pub use cpu_clock::cpu_time_of;
-pub use database::{DatabaseWatch, WatchTimes, Watched};
+pub use database::{DatabaseWatch, OWN_STATEMENTS, WatchTimes, Watched};
 pub use explain::{ExplainError, ExplainLimits, Explained, SkipReason, explain};
 pub use host::{HostError, HostSampler};
 pub use live::LiveProcess;

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use capture::{DatabaseWatch, WatchTimes};
+use capture::{DatabaseWatch, OWN_STATEMENTS, WatchTimes};
+use recording::DatabaseFacts;
 
 use crate::message::{Address, Counted, DatabaseEnd};
 
@@ -11,8 +12,14 @@ use crate::message::{Address, Counted, DatabaseEnd};
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Far beyond any window: the end of the window is the last reading.
 const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
-/// Counter of MySQL and MariaDB. PostgreSQL has none.
+/// Counters of MySQL and MariaDB. PostgreSQL has neither.
 const PREPARES: &str = "Com_stmt_prepare";
+const SENT: &str = "Questions";
+/// Counters of opened connections of MySQL and MariaDB, and of PostgreSQL from version 14 on, with
+/// the round trips of each at the least. All begin with one of TCP. MySQL's server then greets, and
+/// replies to the login; PostgreSQL's replies to the first message of a client. TLS and most ways
+/// of proving a password take more, which nobody counts.
+const OPENED: [(&str, u64); 2] = [("Connections", 3), ("sessions", 2)];
 /// Bytes of a statement's text.
 const DIGEST_BYTES: usize = 4_000;
 
@@ -54,8 +61,7 @@ impl Counters {
                 );
             }
         };
-        let prepares = watched.facts.growth(PREPARES).unwrap_or(0);
-        let notes = watched.facts.notes;
+        let end = end_of(&watched.facts);
         let rows = watched.facts.statements.into_iter().zip(watched.texts);
         let statements = rows.map(|(facts, (_, mut digest))| {
             digest.truncate(digest.floor_char_boundary(DIGEST_BYTES));
@@ -68,11 +74,60 @@ impl Counters {
                 pages: facts.pages,
             }
         });
-        let end = DatabaseEnd {
-            error: None,
-            notes,
-            prepares,
-        };
         (statements.collect(), end)
+    }
+}
+
+fn end_of(facts: &DatabaseFacts) -> DatabaseEnd {
+    let opened = OPENED
+        .iter()
+        .find_map(|(name, trips)| Some((facts.growth(name)?, *trips)));
+    let (connections, trips) = opened.unwrap_or_default();
+    let own = facts.growth(OWN_STATEMENTS).unwrap_or(0);
+    DatabaseEnd {
+        error: None,
+        notes: facts.notes.clone(),
+        prepares: facts.growth(PREPARES).unwrap_or(0),
+        connections,
+        sent: facts.growth(SENT).map(|sent| sent.saturating_sub(own)),
+        opening_trips: connections * trips,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use recording::{Counter, Timestamp};
+
+    use super::*;
+
+    fn facts(counters: &[(&str, u64)]) -> DatabaseFacts {
+        let counter = |(name, grown): &(&str, u64)| Counter {
+            name: (*name).to_owned(),
+            before: 1_000,
+            after: 1_000 + grown,
+        };
+        DatabaseFacts {
+            start: Timestamp::from_monotonic_nanos(0),
+            end: Timestamp::from_monotonic_nanos(1),
+            counters: counters.iter().map(counter).collect(),
+            ..DatabaseFacts::default()
+        }
+    }
+
+    #[test]
+    fn opened_connections_have_round_trips_and_own_statements_do_not_count() {
+        let mysql = facts(&[
+            (SENT, 70),
+            (OWN_STATEMENTS, 6),
+            (PREPARES, 40),
+            ("Connections", 20),
+        ]);
+        let end = end_of(&mysql);
+        assert_eq!((end.sent, end.prepares), (Some(64), 40));
+        assert_eq!((end.connections, end.opening_trips), (20, 60));
+        let postgres = end_of(&facts(&[("sessions", 20)]));
+        assert_eq!((postgres.sent, postgres.prepares), (None, 0));
+        assert_eq!((postgres.connections, postgres.opening_trips), (20, 40));
+        assert_eq!(end_of(&facts(&[])), DatabaseEnd::default());
     }
 }

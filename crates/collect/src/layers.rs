@@ -31,8 +31,9 @@ pub struct Statements {
     pub count: u64,
     /// Time of all executions inside of the server, seconds.
     pub total_s: f64,
-    /// Prepared statements, each one more round trip; 0 where not known.
-    pub prepares: u64,
+    /// Round trips of clients, at the least: one of each execution, of each prepared statement, and
+    /// some of each opened connection. 0 where not known.
+    pub round_trips: u64,
 }
 
 /// Where time passes.
@@ -161,9 +162,13 @@ impl<'a> Inner<'a> {
         let each = |of: f64| of / passed_on.max(1) as f64;
         let (host, done) = database.unzip();
         let done = done.unwrap_or_default();
+        let trips = match done.round_trips {
+            0 => done.count,
+            trips => trips,
+        };
         Inner {
             host,
-            trips: each((done.count + done.prepares) as f64),
+            trips: each(trips as f64),
             seconds: each(done.total_s),
         }
     }

@@ -136,6 +136,16 @@ pub struct DatabaseEnd {
     pub notes: Vec<String>,
     /// Statements prepared by clients: a round trip each, before any execution.
     pub prepares: u64,
+    /// Connections opened by clients.
+    #[serde(default)]
+    pub connections: u64,
+    /// Statements sent by clients, without those of the readings themselves; `None` where the
+    /// server does not count them.
+    #[serde(default)]
+    pub sent: Option<u64>,
+    /// Round trips of all connections being opened, at the least.
+    #[serde(default)]
+    pub opening_trips: u64,
 }
 
 /// What a unit wrote.

@@ -160,7 +160,7 @@ fn three(app2_waited: u64, app2_own: u64, database_rtt_us: u32) -> Vec<Host> {
     database.statements = Some(Statements {
         count: 400,
         total_s: 0.6,
-        prepares: 0,
+        round_trips: 0,
     });
     vec![
         host("web", "proxy", 0.1, 2)
@@ -289,10 +289,10 @@ fn the_balance_ends_where_the_time_is() {
 }
 
 #[test]
-fn a_prepared_statement_has_a_second_round_trip() {
+fn round_trips_that_execute_nothing_are_on_the_way() {
     let mut hosts = three(12, 10, 1_000);
     if let Some(statements) = &mut hosts[3].statements {
-        statements.prepares = 400;
+        statements.round_trips = 800;
     }
     let (_, layers) = layers_of(&hosts, None);
     let way = |host: &str| {

@@ -110,8 +110,10 @@ impl Served {
             true => counted,
             false => logged,
         };
+        let end = &database.end;
+        let executed = end.sent.unwrap_or(more.count);
         self.statements = Some(Statements {
-            prepares: database.end.prepares,
+            round_trips: executed + end.prepares + end.opening_trips,
             ..more
         });
     }
@@ -208,4 +210,37 @@ fn origin_ns(hosts: &[Collected]) -> Option<i64> {
         .iter()
         .filter_map(|one| one.followed.as_ref().ok()?.began_ns);
     began.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use collect::message::{Counted, DatabaseEnd};
+
+    use super::*;
+
+    fn trips(counted: u64, sent: Option<u64>) -> u64 {
+        let database = Database {
+            statements: vec![Counted {
+                count: counted,
+                ..Counted::default()
+            }],
+            end: DatabaseEnd {
+                prepares: 10,
+                connections: 5,
+                sent,
+                opening_trips: 15,
+                ..DatabaseEnd::default()
+            },
+        };
+        let mut served = Served::default();
+        served.add_database(&database);
+        served.statements.expect("statements").round_trips
+    }
+
+    #[test]
+    fn preparing_and_connecting_are_round_trips_beside_the_statements_sent() {
+        // performance_schema of MySQL 9 counts preparing and closing as statements.
+        assert_eq!(trips(30, Some(10)), 10 + 10 + 15);
+        assert_eq!(trips(10, None), 10 + 10 + 15);
+    }
 }

@@ -17,7 +17,7 @@ const ARROWS: &[(&str, &str)] = &[
         "database database-client recording ring sql-digest stacks",
     ),
     ("chromium", ""),
-    ("collect", "capture logs remote"),
+    ("collect", "capture logs recording remote"),
     ("comparison", "recording stats words"),
     ("console", "ending figures words"),
     ("database", ""),

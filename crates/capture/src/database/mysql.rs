@@ -5,7 +5,7 @@ use ::mysql::prelude::{FromRow, Queryable};
 use ::mysql::{Error, Row};
 use recording::StatementFacts;
 
-use super::{Readable, Reading, StatementRow, refused};
+use super::{OWN_STATEMENTS, Readable, Reading, StatementRow, refused};
 pub(super) use crate::explain::mysql::Mysql;
 
 const SETTINGS: &str = "'innodb_flush_log_at_trx_commit','sync_binlog','log_bin',
@@ -15,13 +15,16 @@ const SETTINGS: &str = "'innodb_flush_log_at_trx_commit','sync_binlog','log_bin'
     'thread_cache_size','innodb_page_size'";
 
 const COUNTERS: &str =
-    "'Queries','Com_select','Com_insert','Com_update','Com_delete','Com_replace',
+    "'Queries','Questions','Com_select','Com_insert','Com_update','Com_delete','Com_replace',
     'Com_commit','Com_stmt_prepare','Com_stmt_close','Com_stmt_execute','Prepared_stmt_count',
     'Connections','Threads_created','Innodb_os_log_fsyncs','Innodb_data_fsyncs','Innodb_data_read',
     'Innodb_buffer_pool_reads','Innodb_buffer_pool_read_requests','Innodb_page_size',
     'Created_tmp_tables','Created_tmp_disk_tables','Qcache_hits','Qcache_inserts',
     'Qcache_lowmem_prunes','Qcache_not_cached','Slow_queries','Bytes_sent','Rows_read','Rows_sent',
     'Sort_rows','Binlog_commits','Binlog_group_commits'";
+
+/// Statements of the own session.
+const OWN: &str = "SHOW SESSION STATUS WHERE Variable_name = 'Questions'";
 
 /// Sizes of the data for the buffer pool, as far as visible to the user.
 const DATA_BYTES: &str = "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED)
@@ -65,6 +68,11 @@ impl Readable for Mysql {
                 reading.counters = rows.into_iter().filter_map(number).collect();
             }
             Err(why) => reading.notes.push(refused("counters", why)),
+        }
+        if let Ok(rows) = self.rows::<(String, u64)>(OWN) {
+            let own = rows.first().map(|(_, own)| *own);
+            let own = own.map(|own| (OWN_STATEMENTS.to_owned(), own));
+            reading.counters.extend(own);
         }
         self.read_statements(&mut reading);
         reading

@@ -88,6 +88,7 @@ fn database(database: &Database) -> Value {
     });
     json!({
         "error": database.end.error, "notes": database.end.notes,
+        "connections": database.end.connections, "prepares": database.end.prepares,
         "statements": statements.collect::<Vec<_>>(),
     })
 }

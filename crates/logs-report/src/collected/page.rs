@@ -144,6 +144,14 @@ impl Page {
         for note in notes {
             self.add_paragraph(2, note);
         }
+        if database.end.connections + database.end.prepares > 0 {
+            let opened = text!(
+                "opened connections: {connections}; prepared statements: {prepares}",
+                connections = numbers::count(database.end.connections),
+                prepares = numbers::count(database.end.prepares)
+            );
+            self.add(2, &opened);
+        }
         if database.statements.is_empty() {
             return;
         }
