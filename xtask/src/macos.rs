@@ -53,7 +53,7 @@ const CRATES: [&str; 36] = [
 ];
 
 /// The other crates, with the reason for Linux only.
-const LINUX_ONLY: [(&str, &str); 15] = [
+const LINUX_ONLY: [(&str, &str); 16] = [
     (
         "agent",
         "GVL events and signals by glibc's and Linux' interfaces",
@@ -63,6 +63,7 @@ const LINUX_ONLY: [(&str, &str); 15] = [
     ("capture", "carries the agent, reads /proc"),
     ("chromium", "the browser of tests, by pipes"),
     ("collect", "reads /proc"),
+    ("collector", "is collect as a program"),
     ("experiment", "starts apps by app-process"),
     ("guard", "looks at connections in /proc"),
     ("hakaru", "the program, of all crates"),

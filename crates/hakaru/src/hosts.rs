@@ -1,5 +1,6 @@
 //! Hosts reached over SSH: sessions on all at once.
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,16 +13,44 @@ use crate::settings::config::host::Host;
 /// Interval of looking at Ctrl-C and other ends of a wait for hosts.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
-/// Starts the program with `words` on each host; paths are relative to the config file's folder.
+/// What a host does for this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Collector,
+    Generator,
+}
+
+impl Part {
+    fn words(self) -> [&'static str; 1] {
+        match self {
+            Part::Collector => ["collector"],
+            Part::Generator => ["generator"],
+        }
+    }
+
+    /// Returns the smallest program at hand for the part.
+    fn program(self) -> io::Result<Program> {
+        let small = match self {
+            Part::Collector => collector::program()?,
+            Part::Generator => None,
+        };
+        match small {
+            Some(bytes) => Program::of(bytes, "the collector inside of this program"),
+            None => Program::own(),
+        }
+    }
+}
+
+/// Starts a part on each host; paths are relative to the config file's folder.
 ///
 /// # Errors
 /// [`Exit::Usage`] when a host's own program cannot be read; [`Exit::Failed`] when this one cannot.
 pub(crate) fn open(
     hosts: &[Host],
     folder: &Path,
-    words: &[&str],
+    part: Part,
 ) -> Result<Vec<Result<Session, String>>, Failure> {
-    let own = Program::own().map_err(|error| {
+    let own = part.program().map_err(|error| {
         Failure::new(
             Exit::Failed,
             format!("this program's own file cannot be read: {error}"),
@@ -32,7 +61,7 @@ pub(crate) fn open(
     let remotes: Vec<_> = (hosts.iter().zip(programs))
         .map(|(host, program)| (host.remote(folder), program))
         .collect();
-    let opened = remote::open_all(&remotes, words, PATIENCE);
+    let opened = remote::open_all(&remotes, &part.words(), PATIENCE);
     Ok(opened
         .into_iter()
         .map(|session| session.map_err(|error| error.to_string()))

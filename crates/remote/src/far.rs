@@ -25,6 +25,17 @@ pub struct Shift {
     pub nanos: i64,
 }
 
+impl Shift {
+    /// Returns the shift in `HAKARU_CLOCK_SHIFT_MS`.
+    pub fn of_environment() -> Shift {
+        let millis = std::env::var("HAKARU_CLOCK_SHIFT_MS").ok();
+        let millis = millis.and_then(|text| text.parse::<i64>().ok());
+        Shift {
+            nanos: millis.unwrap_or(0).saturating_mul(1_000_000),
+        }
+    }
+}
+
 /// The far end of a session: frames from the near side, and a way to reply.
 #[derive(Debug)]
 pub struct Far {

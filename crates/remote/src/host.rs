@@ -56,12 +56,16 @@ impl Program {
     /// # Errors
     /// What the file says, and a file that is no program of Linux on a known architecture.
     pub fn read(path: &Path) -> io::Result<Program> {
-        let bytes = fs::read(path)?;
+        Program::of(fs::read(path)?, &path.display().to_string())
+    }
+
+    /// Returns a program of the given bytes, under a name for messages.
+    ///
+    /// # Errors
+    /// The bytes are no program of Linux on a known architecture.
+    pub fn of(bytes: Vec<u8>, name: &str) -> io::Result<Program> {
         let architecture = architecture(&bytes).ok_or_else(|| {
-            let why = format!(
-                "{} is no program for Linux on x86_64 or aarch64",
-                path.display()
-            );
+            let why = format!("{name} is no program for Linux on x86_64 or aarch64");
             io::Error::new(io::ErrorKind::InvalidData, why)
         })?;
         let hash = Sha256::digest(&bytes);

@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &str)] = &[
     ),
     ("chromium", ""),
     ("collect", "capture logs recording remote"),
+    ("collector", "collect remote"),
     ("comparison", "recording stats words"),
     ("console", "ending figures words"),
     ("database", ""),

@@ -41,7 +41,7 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
     let grouping = super::logs::grouping(&args.matching, false)?;
     let formats: Vec<Option<Format>> = hosts.iter().map(format).collect::<Result<_, _>>()?;
     let stop = context::stop_flag()?;
-    let sessions = hosts::open(&hosts, &loaded.folder, &["collector"])?;
+    let sessions = hosts::open(&hosts, &loaded.folder, hosts::Part::Collector)?;
     let begun = Instant::now();
     let (waited, followed) = follow_all(
         &wanted(&hosts),
@@ -88,7 +88,7 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
 /// # Errors
 /// [`Exit::Failed`] when the near side goes or is not understood.
 pub(crate) fn collector() -> Result<Exit, Failure> {
-    let served = collect::collector::serve(context::clock_shift());
+    let served = collect::collector::serve(remote::Shift::of_environment());
     served.map_err(|error| Failure::new(Exit::Failed, format!("the collector ends: {error}")))?;
     Ok(Exit::Ok)
 }

@@ -74,7 +74,7 @@ impl Observed {
         if self.hosts.is_empty() {
             return Ok((work(context)?, Seen::default()));
         }
-        let sessions = hosts::open(&self.hosts, &self.folder, &["collector"])?;
+        let sessions = hosts::open(&self.hosts, &self.folder, hosts::Part::Collector)?;
         let (observer, load) = watched(Arc::clone(&context.observer));
         let watched = Context {
             observer,

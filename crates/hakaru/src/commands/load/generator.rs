@@ -39,7 +39,7 @@ pub(crate) fn generator(args: &GeneratorArgs) -> Result<Exit, Failure> {
     {
         return pod(order, *part, start_at);
     }
-    let shift = context::clock_shift();
+    let shift = Shift::of_environment();
     let far = Far::start(shift).map_err(FarError::from)?;
     let speaker = far.speaker();
     let Some((text, part)) = order(&far)? else {

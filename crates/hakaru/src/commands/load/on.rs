@@ -43,7 +43,7 @@ pub(super) fn on(
             "the files of this load have {bytes} MiB, and {most} MiB at most are brought to other hosts; take shorter feeds"
         )));
     }
-    let sessions = hosts::open(&chosen, &loaded.folder, &["generator"])?;
+    let sessions = hosts::open(&chosen, &loaded.folder, hosts::Part::Generator)?;
     let sessions = near::all_of(sessions).map_err(failed)?;
     let generators: Vec<Generator<'_>> = (chosen.iter().zip(sessions))
         .zip(Part::all(chosen.len() as u32))
