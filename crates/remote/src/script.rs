@@ -45,20 +45,22 @@ pub(crate) fn greeting() -> String {
 /// plain ([`is_plain`]).
 pub(crate) fn command(words: &[&str], sudo: bool) -> String {
     let words = words.join(" ");
+    // Each program that the script starts costs a host some milliseconds, so few are. `df` prints a
+    // head of seven words, then device, size, used and free.
     // `sudo` closes descriptors, so the shell stays and keeps the file open.
     let run = match sudo {
         true => format!("sudo -n /proc/$$/fd/4 {words}"),
         false => format!("exec /proc/self/fd/4 {words}"),
     };
     let script = [
-        &format!("echo \"{HOST} $(uname -s) $(uname -m)\""),
+        &format!("echo \"{HOST} $(uname -sm)\""),
         "read -r size hash || exit 1",
         "umask 077",
         "tried= found=",
         "for folder in \"${TMPDIR:-/tmp}\" /var/tmp /dev/shm \"$HOME\"; do \
            tried=\"$tried $folder\"; \
-           set -- $(df -Pk \"$folder\" 2>/dev/null | tail -n 1); \
-           [ \"${4:-0}\" -gt \"$((size / 1024 + 1024))\" ] 2>/dev/null || { tried=\"$tried (full)\"; continue; }; \
+           set -- $(LC_ALL=C df -Pk \"$folder\" 2>/dev/null); \
+           [ \"${11:-0}\" -gt \"$((size / 1024 + 1024))\" ] 2>/dev/null || { tried=\"$tried (full)\"; continue; }; \
            file=$(mktemp \"$folder/hakaru.XXXXXXXX\" 2>/dev/null) || continue; \
            chmod 700 \"$file\"; \
            if [ -x \"$file\" ]; then exec 3>\"$file\" 4<\"$file\"; rm -f \"$file\"; found=1; break; fi; \

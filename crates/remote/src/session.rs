@@ -5,7 +5,7 @@ mod threads;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -291,28 +291,30 @@ pub fn open_all(
     words: &[&str],
     patience: Duration,
 ) -> Vec<Result<Session, RemoteError>> {
-    let mut sessions = Vec::with_capacity(hosts.len());
-    for some in hosts.chunks(OPENING_MAX) {
-        let opened: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = some
-                .iter()
-                .map(|(host, program)| {
-                    scope.spawn(move || Session::open(host, program, words, patience))
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(thread::ScopedJoinHandle::join)
-                .collect()
-        });
-        for one in opened {
-            match one {
-                Ok(result) => sessions.push(result),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+    let next = AtomicUsize::new(0);
+    let open_some = || {
+        let mut opened = Vec::new();
+        loop {
+            // Relaxed: each number is taken once, whoever is first.
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((host, program)) = hosts.get(index) else {
+                return opened;
+            };
+            opened.push((index, Session::open(host, program, words, patience)));
         }
-    }
-    sessions
+    };
+    let mut sessions: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..OPENING_MAX.min(hosts.len()))
+            .map(|_| scope.spawn(open_some))
+            .collect();
+        let joined = threads.into_iter().flat_map(|thread| match thread.join() {
+            Ok(opened) => opened,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        joined.collect()
+    });
+    sessions.sort_by_key(|(index, _)| *index);
+    sessions.into_iter().map(|(_, session)| session).collect()
 }
 
 /// Returns the `ssh` command of a session: without prompts, with one channel only, and with

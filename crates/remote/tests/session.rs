@@ -232,7 +232,7 @@ fn hosts_that_cannot_be_used_are_named_and_the_others_go_on() {
 #[test]
 fn a_host_without_a_folder_for_the_program_says_which_were_tried() {
     let mut hosts = Hosts::new();
-    let path = hosts.shim("full", "df", "#!/bin/sh\necho /dev/x 1 1 0 100% /\n");
+    let path = hosts.shim("full", "df", "#!/bin/sh\necho Filesystem 1024-blocks Used Available Capacity Mounted on\necho /dev/x 1 1 0 100% /\n");
     hosts.add("full", &path, "");
     let error = open(&hosts, "full").expect_err("there is no room");
     assert!(matches!(error.why, Why::NoFolder(_)), "{error:?}");
