@@ -19,7 +19,8 @@ pub(super) struct Layer {
 
 /// Returns the notes; `None` where the run has no part of hosts.
 pub(super) fn notes(text: &str) -> Option<Vec<Note>> {
-    let objects = objects(hosts(text)?, "\"notes\": [")?;
+    // By the indent: databases of hosts have notes too.
+    let objects = objects(hosts(text)?, "\n    \"notes\": [")?;
     let notes = objects.iter().map(|object| Note {
         kind: field(object, "kind").unwrap_or_default(),
         // A role that is shared badly has no single host.
@@ -94,7 +95,13 @@ mod tests {
       ],
       "mean_s": 0.01
     },
-    "hosts": [],
+    "hosts": [
+      {
+        "database": {
+          "notes": []
+        }
+      }
+    ],
     "notes": [
       {
         "clock": {

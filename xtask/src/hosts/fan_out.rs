@@ -4,8 +4,9 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,29 +26,44 @@ const TICKS_PER_S: f64 = 100.0;
 /// Hosts of one network of 254.
 const HOSTS_MAX: u32 = 200;
 const FIRST: u32 = 10;
+/// As many as hakaru opens at once.
+const LOGINS_AT_ONCE: usize = 8;
 
 /// Hosts, each with an SSH server.
 struct Fan {
     folder: PathBuf,
     program: PathBuf,
+    /// Program of the hosts, where not the one that each is sent by itself.
+    collector: Option<PathBuf>,
     hosts: Vec<Host>,
     servers: Vec<Child>,
 }
 
 /// Makes the hosts, and checks every promise about so many collectors.
-pub(super) fn check(program: PathBuf, hosts: u32, seconds: u32) -> Outcome<()> {
+pub(super) fn check(
+    program: PathBuf,
+    collector: Option<PathBuf>,
+    hosts: u32,
+    seconds: u32,
+) -> Outcome<()> {
     if hosts == 0 || hosts > HOSTS_MAX {
         return Err(format!("--fan-out takes 1 to {HOSTS_MAX} hosts"));
     }
-    let fan = Fan::new(program, hosts)?;
+    let fan = Fan::new(program, collector, hosts)?;
+    let bare = fan.logins("true", 0)?;
     let started = fan.measure(seconds)?;
     println!(
         "{} collectors of {} each began within {:.2} s; CPU of each over {seconds} s: {:.2} % of a core in the mean, {:.2} % at most",
         started.collectors,
-        size(&fan.program),
+        size(started.bytes),
         started.begun.as_secs_f64(),
         started.share_mean * 100.0,
         started.share_max * 100.0,
+    );
+    println!(
+        "{hosts} bare logins took {:.2} s, and with as many bytes sent to each {:.2} s",
+        bare.as_secs_f64(),
+        fan.logins("cat >/dev/null", started.bytes)?.as_secs_f64(),
     );
     fan.kill_near()?;
     println!("holds  nothing is left after kill -9 of hakaru");
@@ -65,13 +81,15 @@ pub(super) fn check(program: PathBuf, hosts: u32, seconds: u32) -> Outcome<()> {
 
 struct Started {
     collectors: usize,
+    /// Size of the program of each.
+    bytes: u64,
     begun: Duration,
     share_mean: f64,
     share_max: f64,
 }
 
 impl Fan {
-    fn new(program: PathBuf, count: u32) -> Outcome<Fan> {
+    fn new(program: PathBuf, collector: Option<PathBuf>, count: u32) -> Outcome<Fan> {
         let folder = std::env::temp_dir().join(format!("hakaru-fan-{}", super::bed::stamp()));
         fs::create_dir(&folder)
             .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
@@ -79,6 +97,7 @@ impl Fan {
         let mut fan = Fan {
             folder,
             program,
+            collector,
             hosts: Vec::new(),
             servers: Vec::new(),
         };
@@ -91,6 +110,9 @@ impl Fan {
                 "[[host]]\nname = \"{name}\"\nssh_config = \"{}\"\n",
                 ssh::CONFIG
             );
+            if let Some(collector) = &fan.collector {
+                config += &format!("program = \"{}\"\n", collector.display());
+            }
             fan.hosts.push(host);
         }
         write(&fan.folder.join("hakaru.toml"), &config)?;
@@ -115,6 +137,44 @@ impl Fan {
             })?;
         }
         Ok(fan)
+    }
+
+    /// Returns the time of a login on each host with the given command, as many at once as hakaru
+    /// makes, and with so many bytes sent: a start of collectors cannot take less.
+    fn logins(&self, command: &str, bytes: u64) -> Outcome<Duration> {
+        let path = self.folder.join("bytes");
+        let made = fs::File::create(&path).and_then(|file| file.set_len(bytes));
+        made.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        let begin = Instant::now();
+        let next = AtomicUsize::new(0);
+        let login = |host: &Host| -> Outcome<()> {
+            let input = fs::File::open(&path)
+                .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+            let mut ssh = Command::new("ssh");
+            ssh.arg("-F").arg(self.folder.join(ssh::CONFIG));
+            ssh.args(["-o", "BatchMode=yes", "-T", &host.name, command]);
+            let status = ssh.stdin(input).stdout(Stdio::null()).status();
+            match status.is_ok_and(|status| status.success()) {
+                true => Ok(()),
+                false => Err(format!("ssh {} {command} failed", host.name)),
+            }
+        };
+        let some = || -> Outcome<()> {
+            // Relaxed: each number is taken once, whoever is first.
+            while let Some(host) = self.hosts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                login(host)?;
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..LOGINS_AT_ONCE).map(|_| scope.spawn(some)).collect();
+            let joined = threads.into_iter().map(|thread| match thread.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            joined.collect::<Outcome<()>>()
+        })?;
+        Ok(begin.elapsed())
     }
 
     /// Starts a collection; returns the process once all have begun, and the time until then.
@@ -149,6 +209,9 @@ impl Fan {
         // Longer than the measurement, in which all collect.
         let (mut hakaru, begun) = self.start(seconds + 3)?;
         let collectors = collectors();
+        let bytes = collectors.first().map_or(0, |pid| {
+            fs::metadata(format!("/proc/{pid}/exe")).map_or(0, |file| file.len())
+        });
         let before: Vec<f64> = collectors.iter().map(|pid| cpu_s(*pid)).collect();
         let begin = Instant::now();
         thread::sleep(Duration::from_secs(seconds.into()));
@@ -168,6 +231,7 @@ impl Fan {
         self.left("the end")?;
         Ok(Started {
             collectors: shares.len(),
+            bytes,
             begun,
             share_mean: shares.iter().sum::<f64>() / shares.len() as f64,
             share_max: shares.iter().copied().fold(0.0, f64::max),
@@ -280,7 +344,6 @@ fn cpu_s(pid: u32) -> f64 {
     ticks / TICKS_PER_S
 }
 
-fn size(program: &Path) -> String {
-    let bytes = fs::metadata(program).map_or(0, |file| file.len());
-    format!("{} MB", bytes / 1_000_000)
+fn size(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
 }

@@ -34,6 +34,8 @@ struct Options {
     only: String,
     /// Only so many collectors.
     fan_out: Option<u32>,
+    /// Program of the collectors, if another one.
+    collector: Option<PathBuf>,
 }
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
@@ -56,7 +58,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
         return enter(arguments);
     }
     if let Some(hosts) = options.fan_out {
-        return fan_out::check(program, hosts, options.seconds);
+        return fan_out::check(program, options.collector, hosts, options.seconds);
     }
     let mut bed = Bed::new(program)?;
     let mut failed = 0;
@@ -101,6 +103,7 @@ fn options(arguments: &[String]) -> Outcome<Options> {
         program: None,
         only: String::new(),
         fan_out: None,
+        collector: None,
     };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -109,6 +112,7 @@ fn options(arguments: &[String]) -> Outcome<Options> {
             "--seconds" => options.seconds = count(word, value()?)?,
             "--rate" => options.rate = count(word, value()?)?,
             "--fan-out" => options.fan_out = Some(count(word, value()?)?),
+            "--collector" => options.collector = Some(existing(word, value()?)?),
             "--only" => options.only.clone_from(value()?),
             "--program" => options.program = Some(existing(word, value()?)?),
             _ => return Err(format!("hosts has no option {word:?}")),
