@@ -33,6 +33,7 @@ impl<'a> Builder<'a> {
         for (gone, comes) in pairs(dropped, added) {
             self.link_key(gone, comes);
         }
+        self.link_columns(added);
         let mut referring: Referring<'a> = HashMap::new();
         for key in self
             .from
@@ -70,6 +71,29 @@ impl<'a> Builder<'a> {
                 self.statements[at].needs.push(gone.at);
                 self.statements[comes.at].needs.push(at);
             }
+        }
+    }
+
+    /// Ties each added key to the changes of its columns, on both sides: types that are held back
+    /// do not match.
+    fn link_columns(&mut self, added: &[KeyStep<'a>]) {
+        let mut changes: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, statement) in self.statements.iter().enumerate() {
+            if statement.verb == Verb::Alter {
+                let (table, _) = self.parted(&statement.object.name);
+                changes.entry(table.to_lowercase()).or_default().push(at);
+            }
+        }
+        for step in added {
+            let tables = [&step.table.name, &step.key.table];
+            let near = tables
+                .iter()
+                .filter_map(|table| changes.get(&table.text.to_lowercase()));
+            let moved = near.flatten().copied();
+            let moved = moved.filter(|at| *at < step.at);
+            let moved = moved.filter(|at| self.moves(&self.statements[*at], step));
+            let moved: Vec<usize> = moved.collect();
+            self.statements[step.at].needs.extend(moved);
         }
     }
 

@@ -277,3 +277,50 @@ fn a_column_is_put_in_its_place_after_a_new_one_with_a_foreign_key() {
     let is_placed = |sql: &String| sql.contains("MODIFY COLUMN `d`") && sql.contains("AFTER `id`");
     assert!(found.iter().any(is_placed), "{found:#?}");
 }
+
+#[test]
+fn a_column_whose_type_waits_moves_once_the_others_are_there() {
+    let found = on_mariadb(
+        "CREATE TABLE t (id bigint PRIMARY KEY, a bigint GENERATED ALWAYS AS (id * 2 + 1) STORED, e text NOT NULL, c int, \
+             s bigint unsigned NOT NULL, d varchar(20), UNIQUE KEY once (e(10), id));",
+        "CREATE TABLE t (id int PRIMARY KEY, s enum('1','2'), e decimal(10), \
+             a bigint GENERATED ALWAYS AS (id * 2 + 1) STORED, b int, KEY plain (s), UNIQUE KEY once (s, id));",
+    );
+    let at = |text: &str| found.iter().position(|sql| sql.contains(text));
+    let moves = found.iter().filter(|sql| sql.contains("AFTER `s`"));
+    assert_eq!(moves.count(), 1, "{found:#?}");
+    assert!(at("MODIFY COLUMN `s`") < at("AFTER `s`"), "{found:#?}");
+}
+
+#[test]
+fn an_index_is_added_with_the_type_that_it_needs() {
+    let found = on_mariadb(
+        "CREATE TABLE t (id bigint PRIMARY KEY, c bigint unsigned, s int, KEY late (id, s));",
+        "CREATE TABLE t (id int unsigned PRIMARY KEY, c text, s int, KEY late (id, c(10)), KEY plain (c(10)));",
+    );
+    let at = |text: &str| found.iter().position(|sql| sql.contains(text));
+    let (column, index) = (at("MODIFY COLUMN `c`"), at("ADD KEY `plain`"));
+    assert!(column.is_some() && column <= index, "{found:#?}");
+}
+
+#[test]
+fn a_foreign_key_waits_for_the_types_of_its_columns() {
+    let from = "CREATE TABLE alpha (id int PRIMARY KEY, s text, KEY late (id, s(10))); CREATE TABLE t (id int PRIMARY KEY);";
+    let to = "CREATE TABLE alpha (id bigint PRIMARY KEY, s decimal(10) NOT NULL, KEY late (id, s)); \
+        CREATE TABLE t (id int PRIMARY KEY, ref bigint, CONSTRAINT k FOREIGN KEY (ref) REFERENCES alpha (id));";
+    let mut plan = Plan {
+        statements: planned(from, to, Product::MariaDb),
+    };
+    plan.hold_back(&Allowed::default());
+    let applied: Vec<&str> = plan.applied().map(|step| step.sql.as_str()).collect();
+    assert!(
+        applied
+            .iter()
+            .all(|sql| !sql.contains("FOREIGN KEY") && !sql.contains("`alpha`")),
+        "{applied:#?}"
+    );
+    assert!(
+        applied.iter().any(|sql| sql.contains("ADD COLUMN `ref`")),
+        "{applied:#?}"
+    );
+}

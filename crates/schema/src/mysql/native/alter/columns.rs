@@ -23,12 +23,14 @@ impl Builder<'_> {
                     parts.kept.push(text, hazards::of_added(diff.to, column));
                 }
                 ColumnStep::Change { from, to, place } => {
-                    let waits = is_late && !parts.is_lossy(&to.name);
-                    let place = &place.filter(|_| !waits);
                     if is_apart(diff, from, to) {
-                        self.moved(diff, (from, to), *place, &mut parts.kept);
+                        // Its new type may be held back; the move is not, and so waits too.
+                        let place = place.filter(|_| !is_late);
+                        self.moved(diff, (from, to), place, &mut parts.kept);
                         continue;
                     }
+                    let waits = is_late && !parts.is_lossy(&to.name);
+                    let place = &place.filter(|_| !waits);
                     if waits && from.was.is_none() && from.norm.is_same(&to.norm) {
                         continue;
                     }

@@ -92,11 +92,15 @@ impl Parts {
         }
     }
 
-    /// Clauses where a replacement index is added: behind the last of all indexed columns.
+    /// Clauses where an index is added: behind the last of all indexed columns.
     pub(super) fn behind(&mut self, indexes: &[&Index]) -> &mut Clauses {
-        let mut lossy = self.lossy.iter_mut().rev();
-        match lossy.find(|(column, _)| is_on(indexes, column)) {
-            Some((_, clauses)) => clauses,
+        let lossy = self.lossy.iter();
+        let own = lossy.map(|(column, _)| column).enumerate();
+        let tied = self.tied.iter().map(|(column, at)| (*at, column));
+        let places = own.chain(tied);
+        let last = places.filter(|(_, column)| is_on(indexes, column));
+        match last.map(|(at, _)| at).max() {
+            Some(at) => &mut self.lossy[at].1,
             None => &mut self.kept,
         }
     }
