@@ -43,6 +43,11 @@ pub trait Scratch {
     /// The catalogue, described independently of the schema engine, in an order equal for equal
     /// schemas.
     fn catalogue(&mut self) -> Vec<String>;
+
+    /// Whether a catalogue is what is wanted, or the same by what the text leaves to the server.
+    fn is_reached(&self, ours: &[String], wanted: &[String]) -> bool {
+        ours == wanted
+    }
 }
 
 /// The folder of another corpus than our own, where one is named.
@@ -207,6 +212,16 @@ pub fn reach_from(scratch: &mut dyn Scratch, from: &Schema, text: &str) -> Resul
             statement.sql
         )),
     }
+}
+
+/// Creates everything of a text in an empty database, as [`reach_from`] does, without asking what
+/// is there then.
+pub fn create(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
+    let server = scratch.database().server().clone();
+    let (nothing, desired) = (load("", &server)?, load(text, &server)?);
+    let plan = plan_with(scratch, &nothing, &desired, &everything())?;
+    let statements = plan.applied().map(|statement| statement.sql.as_str());
+    run(scratch, statements)
 }
 
 /// Asks the server for the stored form of a schema, like the program with a server at hand.

@@ -35,6 +35,11 @@ const ROLES: [&str; 7] = [
     "user3",
 ];
 
+/// A collation named in the cases, which databases have where the machine has the locale.
+const EN_US: &str = "SET allow_system_table_mods = on; \
+    CREATE COLLATION IF NOT EXISTS pg_catalog.\"en_US\" (provider = icu, locale = 'en-US'); \
+    RESET allow_system_table_mods";
+
 /// Databases of a server, with names unique to the process.
 struct Databases {
     url: String,
@@ -104,7 +109,8 @@ impl Databases {
                 .execute(&format!("CREATE SCHEMA {schema}"))
                 .unwrap();
         }
-        let database = server(&self.url, Some(&name));
+        let mut database = server(&self.url, Some(&name));
+        database.execute(EN_US).unwrap();
         (name, database)
     }
 }
@@ -215,8 +221,8 @@ fn in_foo(case: &Value) -> bool {
     is_for_us(case) && !case["user"].is_null()
 }
 
-/// Cases not accepted by any server here, or with another result.
-const NOT_REACHED: [Exception; 4] = [
+/// Cases not accepted by any server here.
+const NOT_REACHED: [Exception; 2] = [
     (
         "tests_aurora_dsql/CreateIndexAsyncWithWhere",
         "ASYNC is Aurora DSQL's, and no word of PostgreSQL",
@@ -224,15 +230,6 @@ const NOT_REACHED: [Exception; 4] = [
     (
         "tests_aurora_dsql/AddIndexAsync",
         "ASYNC is Aurora DSQL's, and no word of PostgreSQL",
-    ),
-    (
-        "tests_datatypes/AtTimeZoneDefaultEquivalentToTimezoneFunction",
-        "timezone('utc', now()) and now() AT TIME ZONE 'utc' are the same expression, which the server prints as it was \
-         written; sqldef and we leave it",
-    ),
-    (
-        "tests_domains/CreateDomainWithCollation",
-        "the test servers are made without the locale en_US",
     ),
 ];
 
@@ -313,9 +310,7 @@ const NOT_IN_SQLDEFS_ORDER: [Exception; 1] = [(
 fn every_case_as_sqldef(variable: &str) {
     let bench = Databases::new(variable, None);
     let mut exceptions = NOT_IN_SQLDEFS_ORDER.to_vec();
-    // What sqldef leaves is reached in its order.
-    let is_left = |(_, reason): &&Exception| reason.contains("sqldef and we leave it");
-    exceptions.extend(NOT_REACHED.iter().filter(|one| !is_left(one)));
+    exceptions.extend(NOT_REACHED);
     if bench.major() < 18 {
         exceptions.extend(NOT_IN_15);
     }
