@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use schema::Schema;
 use schema_db::Database;
 
-use crate::bench::{
-    Bench, Scratch, approach_from, create, load, reach_from, remember_answers,
-};
+use crate::bench::{Bench, Scratch, approach_from, create, load, reach_from, remember_answers};
 
 /// Pairs of a dialect per test run; `HAKARU_SCHEMA_PAIRS` sets others for a long run ([`seeds`]).
 const PAIRS: u64 = 40;
