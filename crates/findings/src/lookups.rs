@@ -11,6 +11,9 @@ const ROWS_MAX: f64 = 2.0;
 /// Cost of a row found by an index and returned, milliseconds. Chosen by judgement; 5 to 20 µs in
 /// the drivers.
 const ROW_MS: f64 = 0.02;
+/// Largest share of a statement's time saved by an index without a lookup in the run for
+/// comparison. Chosen by judgement.
+pub(crate) const GAIN_MAX: f64 = 0.9;
 
 /// Returns the mean time in the driver of the run's quickest statement finding a row or two by
 /// equality, without waits for the GVL, in ms; `None` without such a statement. `table` and `by`
@@ -52,6 +55,18 @@ pub(crate) fn by_key_ms(sql: &SqlSummary, quickest: f64) -> f64 {
 /// Returns the share of a statement's time saved by an index leading to the returned rows, 0 to 1.
 pub(crate) fn saved_by_key(sql: &SqlSummary, quickest: f64) -> f64 {
     (1.0 - by_key_ms(sql, quickest) / mean_ms(sql)).clamp(0.0, 1.0)
+}
+
+/// Returns the share of a statement's time saved by an index where the statement reads a table from
+/// end to end, 0 to 1. By the index the statement is a lookup like another one, and reads the
+/// returned rows only.
+pub(crate) fn saved_of_scan(context: &Context<'_>, sql: &SqlSummary, table_rows: u64) -> f64 {
+    let wanted = sql.rows_each() / table_rows.max(1) as f64;
+    let lookup = context.lookup_ms().map(|ms| ms / mean_ms(sql));
+    match lookup.filter(|lookup| *lookup < 1.0 - GAIN_MAX) {
+        Some(lookup) => (1.0 - lookup - wanted).clamp(0.0, 1.0),
+        None => (1.0 - wanted).clamp(0.0, GAIN_MAX),
+    }
 }
 
 fn names(columns: &[Column]) -> Vec<String> {

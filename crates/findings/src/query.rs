@@ -8,6 +8,7 @@ mod conditions;
 mod tokens;
 
 use conditions::Conditions;
+pub(crate) use conditions::{Hidden, Hides};
 use tokens::{Token, cut};
 
 /// A column as named by the statement.
@@ -35,6 +36,8 @@ pub(crate) struct Query {
     pub(crate) range: Vec<Column>,
     /// Compared for equality with each other.
     pub(crate) joined: Vec<(Column, Column)>,
+    /// Conditions that keep an index from serving a column.
+    pub(crate) hidden: Vec<Hidden>,
     /// Columns of ORDER BY; empty when anything but columns stands there.
     pub(crate) order: Vec<Column>,
     /// Whether the statement has a WHERE.
@@ -305,6 +308,43 @@ mod tests {
             "b|c||",
         );
         check("SELECT a FROM t WHERE (b, c) = (?)", "|||");
+    }
+
+    #[test]
+    fn conditions_that_hide_a_column_are_found() {
+        let check = |condition: &str, expected: &[(&str, &str)]| {
+            let digest = format!("SELECT a FROM t WHERE {condition}");
+            assert_eq!(sql_digest::digest(digest.as_bytes()), digest, "no digest");
+            let query = read(&digest).expect("a query");
+            let found = query.hidden.iter().map(|hidden| {
+                let columns: Vec<&str> = hidden.columns.iter().map(|it| it.name.as_str()).collect();
+                let by = match &hidden.by {
+                    Hides::Expression(text) => text.as_str(),
+                    Hides::Pattern => "LIKE",
+                };
+                (columns.join(","), by.to_owned())
+            });
+            let found: Vec<(String, String)> = found.collect();
+            let expected: Vec<(String, String)> = expected
+                .iter()
+                .map(|(columns, by)| ((*columns).to_owned(), (*by).to_owned()))
+                .collect();
+            assert_eq!(found, expected, "{condition}");
+        };
+        check("lower(b) = ?", &[("b", "lower(…)")]);
+        check("(DATE(`t`.`b`) = ?) AND c = ?", &[("b", "DATE(…)")]);
+        check("CAST(b AS DATE) >= ?", &[("b,AS,DATE", "CAST(…)")]);
+        check(
+            "EXTRACT(YEAR FROM b) IN (?)",
+            &[("YEAR,FROM,b", "EXTRACT(…)")],
+        );
+        check("coalesce(lower(b), ?) = ?", &[("b", "coalesce(…)")]);
+        check("b::date = ?", &[("b", "b::date")]);
+        check("b + ? > ?", &[("b", "b + …")]);
+        check("b LIKE ? AND c ILIKE ?", &[("b", "LIKE"), ("c", "LIKE")]);
+        check("b = ? AND NOT (c = ?)", &[]);
+        check("b NOT LIKE ? AND b = lower(?) AND lower(?) = ?", &[]);
+        check("b = c AND EXISTS (?)", &[]);
     }
 
     #[test]

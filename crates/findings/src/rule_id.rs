@@ -52,6 +52,7 @@ rules! {
     HollowAnswers = "hollow-answers",
     HostBusy = "host-busy",
     HotMethod = "hot-method",
+    IndexUnusable = "index-unusable",
     JsonShare = "json-share",
     KeepAliveOff = "keep-alive-off",
     LargeBodies = "large-bodies",

@@ -16,6 +16,7 @@ mod gvl_in_sql;
 mod hollow_answers;
 mod host_busy;
 mod hot_method;
+mod index_unusable;
 mod io_calls;
 mod large_bodies;
 mod locks;
@@ -48,10 +49,11 @@ use crate::context::Context;
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 40] = [
+pub(crate) const ALL: [Rule; 41] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
+    index_unusable::find,
     slow_http::find,
     waits::find,
     locks::find,

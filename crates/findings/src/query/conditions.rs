@@ -3,12 +3,30 @@
 use super::tokens::Token;
 use super::{Column, Query};
 
+/// A condition that keeps an index from serving a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hidden {
+    /// The words that may be the column: of `CAST(a AS DATE)`, all three.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) by: Hides,
+}
+
+/// Way of a condition to hide a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Hides {
+    /// The column is in an expression such as `lower(…)`, and an index holds the column itself.
+    Expression(String),
+    /// The column is matched against a pattern: an index serves beginnings only.
+    Pattern,
+}
+
 /// The conditions of a statement possibly served by an index.
 #[derive(Default)]
 pub(super) struct Conditions {
     equal: Vec<Column>,
     range: Vec<Column>,
     joined: Vec<(Column, Column)>,
+    hidden: Vec<Hidden>,
 }
 
 impl Conditions {
@@ -25,6 +43,7 @@ impl Conditions {
         query.equal.extend(self.equal);
         query.range.extend(self.range);
         query.joined.extend(self.joined);
+        query.hidden.extend(self.hidden);
     }
 
     fn add(&mut self, term: &[Token<'_>]) {
@@ -34,6 +53,7 @@ impl Conditions {
                 self.equal.extend(inner.equal);
                 self.range.extend(inner.range);
                 self.joined.extend(inner.joined);
+                self.hidden.extend(inner.hidden);
             }
             return;
         }
@@ -69,9 +89,78 @@ impl Conditions {
                     self.joined.push((left, right));
                 }
             }
-            _ => {}
+            rest => self.hidden.extend(hidden(left, rest)),
         }
     }
+}
+
+/// Returns what hides a column, from the name at the start of a condition and the tokens after.
+fn hidden(name: Column, rest: &[Token<'_>]) -> Option<Hidden> {
+    match rest {
+        [like, Token::Value, ..] if like.is("LIKE") || like.is("ILIKE") => Some(Hidden {
+            columns: vec![name],
+            by: Hides::Pattern,
+        }),
+        [Token::Open, ..] => {
+            let end = closing(rest)?;
+            let columns = names(&rest[1..end]);
+            let is_compared = rest.get(end + 1).is_some_and(compares);
+            (is_compared && !columns.is_empty()).then(|| Hidden {
+                columns,
+                by: Hides::Expression(format!("{}(…)", name.name)),
+            })
+        }
+        [Token::Operator("::"), Token::Word(kind), op, ..] if compares(op) => {
+            let by = Hides::Expression(format!("{}::{kind}", name.name));
+            let columns = vec![name];
+            Some(Hidden { columns, by })
+        }
+        [Token::Operator(sign @ ("+" | "-" | "*" | "/" | "%")), ..] => {
+            let by = Hides::Expression(format!("{} {sign} …", name.name));
+            let columns = vec![name];
+            Some(Hidden { columns, by })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a token compares what stands before with what stands behind.
+fn compares(token: &Token<'_>) -> bool {
+    const WORDS: [&str; 4] = ["IN", "BETWEEN", "LIKE", "ILIKE"];
+    let by_sign = matches!(
+        token,
+        Token::Operator("=" | "<=>" | "==" | "<" | ">" | "<=" | ">=")
+    );
+    by_sign || WORDS.iter().any(|word| token.is(word))
+}
+
+/// Index of the bracket that ends the one at the start.
+fn closing(tokens: &[Token<'_>]) -> Option<usize> {
+    let mut depth = 0_usize;
+    tokens.iter().position(|token| {
+        match token {
+            Token::Open => depth += 1,
+            Token::Close => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    })
+}
+
+/// The names in an expression that are no functions, each with its qualifier.
+fn names(expression: &[Token<'_>]) -> Vec<Column> {
+    let mut names = Vec::new();
+    let mut rest = expression;
+    while let Some((_, after)) = rest.split_first() {
+        match column(rest) {
+            Some((_, [Token::Open, ..])) | None => rest = after,
+            Some((name, behind)) => {
+                names.push(name);
+                rest = behind;
+            }
+        }
+    }
+    names
 }
 
 /// Returns the tokens between brackets around a whole term.

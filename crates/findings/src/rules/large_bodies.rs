@@ -8,6 +8,7 @@ use words::text;
 
 use super::missing_index;
 use crate::context::Context;
+use crate::lookups;
 use crate::query;
 use crate::text::{fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -74,7 +75,7 @@ fn finding(
 ) -> Finding {
     // What an index would give is that finding's gain.
     let share = if missing_index::is_wanted_by(context, sql) {
-        1.0 - missing_index::GAIN_MAX
+        1.0 - lookups::GAIN_MAX
     } else {
         1.0
     };

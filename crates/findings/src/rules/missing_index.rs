@@ -24,9 +24,6 @@ const ROWS_MIN: u64 = 100;
 /// Rows below which a range of an index is read fast enough. Ten times as much, since the range may
 /// be narrow.
 const ROWS_MIN_IN_RANGE: u64 = 1_000;
-/// Largest share of a statement's time saved by an index without a lookup in the run for
-/// comparison. Chosen by judgement.
-pub(crate) const GAIN_MAX: f64 = 0.9;
 /// Share saved of a statement walking an index in the order of the result, without another
 /// statement for comparison: a guess.
 const SAVED_IN_ORDER: f64 = 0.5;
@@ -216,7 +213,7 @@ fn rows_read(
 }
 
 /// Whether an index of the step's table begins with `column`.
-fn leads(step: &PlanStep, column: &str) -> bool {
+pub(super) fn leads(step: &PlanStep, column: &str) -> bool {
     let first = |columns: &[String]| {
         columns
             .first()
@@ -226,7 +223,7 @@ fn leads(step: &PlanStep, column: &str) -> bool {
 }
 
 /// Returns the column's real name if the column certainly belongs to the step's table.
-fn own_column(
+pub(super) fn own_column(
     query: &Query,
     explained: &ExplainedStatement,
     step: &PlanStep,
@@ -304,19 +301,13 @@ impl Wanted<'_> {
         if self.reads == Reads::Order {
             let quickest = lookups::quickest_ms(context, Some(table), None);
             let left = quickest.map_or(1.0 - SAVED_IN_ORDER, |ms| ms / lookups::mean_ms(sql));
-            return (1.0 - left).clamp(0.0, GAIN_MAX);
+            return (1.0 - left).clamp(0.0, lookups::GAIN_MAX);
         }
         if self.reads == Reads::Part {
             let quickest = context.lookup_ms().unwrap_or_default();
             return lookups::saved_by_key(sql, quickest);
         }
-        let wanted = sql.rows_each() / self.table_rows.max(1) as f64;
-        // By the index it is a lookup like another one, and reads its own rows.
-        let lookup = context.lookup_ms().map(|ms| ms / lookups::mean_ms(sql));
-        match lookup.filter(|lookup| *lookup < 1.0 - GAIN_MAX) {
-            Some(lookup) => (1.0 - lookup - wanted).clamp(0.0, 1.0),
-            None => (1.0 - wanted).clamp(0.0, GAIN_MAX),
-        }
+        lookups::saved_of_scan(context, sql, self.table_rows)
     }
 }
 

@@ -7,7 +7,7 @@ use figures::numbers;
 use recording::{StatementFacts, TextId};
 use words::text;
 
-use super::missing_index;
+use super::{index_unusable, missing_index};
 use crate::context::Context;
 use crate::query;
 use crate::text::{called_from, fit, ms, place, title};
@@ -26,11 +26,12 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let Some(database) = &context.recording.database else {
         return Vec::new();
     };
-    // What an index would mend is said there, with the index.
+    // What an index would mend is said there, with the index, and so is what no index can mend.
     let indexed: HashSet<TextId> = missing_index::saved(context).into_keys().collect();
     let statements = database.statements.iter();
     statements
         .filter(|statement| statement.count > 0 && !indexed.contains(&statement.digest))
+        .filter(|statement| !index_unusable::is_found(context, statement.digest))
         .filter_map(|statement| finding(context, statement))
         .collect()
 }

@@ -1,0 +1,230 @@
+//! A condition that no index can serve, so that the table is read from end to end.
+
+use breakdown::SqlSummary;
+use figures::numbers;
+use recording::{Access, ExplainedStatement, PlanStep, TextId};
+use words::{Text, text};
+
+use super::missing_index::{leads, own_column};
+use crate::context::Context;
+use crate::demand::Demand;
+use crate::lookups;
+use crate::query::{self, Hides, Query};
+use crate::rule_id::RuleId;
+use crate::text::{fit, ms, place, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Rows of a table below which reading all of them is fast enough.
+const ROWS_MIN: u64 = 1_000;
+/// Share of a table's rows up to which an index would be the better way: planners read the table
+/// from a tenth or so.
+const RETURNED_MAX: f64 = 0.05;
+/// Share of the handlers' time from which a statement is examined. As for rows read.
+const SHARE_MIN: f64 = 0.03;
+/// Factor over the time of a lookup from which a value is searched in the whole table: where many
+/// rows have the value and a LIMIT ends the search early, planners rightly take no index.
+const SLOWER_MIN: f64 = 5.0;
+/// Milliseconds of a statement from which a search in the whole table is one, without a lookup in
+/// the run for comparison.
+const MEAN_MS_MIN: f64 = 0.5;
+
+/// Reason why no index serves a condition.
+enum Reason {
+    /// The column stands in an expression, such as `lower(…)`.
+    Expression(String),
+    Pattern,
+    /// An index begins with the column, and the plan does not use the index: the value's type or
+    /// collation is another one.
+    Compared,
+}
+
+/// A statement with such a condition.
+struct Unusable<'a> {
+    table: &'a str,
+    column: String,
+    reason: Reason,
+    rows: u64,
+    sql: &'a SqlSummary,
+    saved: Demand,
+}
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let found = context.recording.explained.iter();
+    let found = found.filter_map(|explained| of(context, explained));
+    found.map(|found| finding(context, &found)).collect()
+}
+
+/// Whether a statement has a condition that no index can serve.
+pub(super) fn is_found(context: &Context<'_>, digest: TextId) -> bool {
+    let mut explained = context.recording.explained.iter();
+    explained.any(|explained| explained.digest == digest && of(context, explained).is_some())
+}
+
+fn of<'a>(context: &'a Context<'_>, explained: &'a ExplainedStatement) -> Option<Unusable<'a>> {
+    let mut summaries = context.breakdown.sql.iter();
+    let sql = summaries.find(|sql| sql.id == explained.digest)?;
+    let query = query::read(&sql.digest)?;
+    let ([_], [step]) = (query.tables.as_slice(), explained.steps.as_slice()) else {
+        return None;
+    };
+    let rows = step.table_rows.max(step.rows);
+    let few = sql.rows_each() <= RETURNED_MAX * rows as f64;
+    let scans = step.access == Access::FullScan && rows >= ROWS_MIN && few;
+    if !scans || super::missing_index::is_wanted_by(context, sql) {
+        return None;
+    }
+    let (column, reason) = hidden(&query, explained, step)
+        .or_else(|| compared(context, &query, (explained, step), sql))?;
+    let saved = context.statement_demand(sql, lookups::saved_of_scan(context, sql, rows));
+    (context.share_inside(saved.sum()) >= SHARE_MIN).then_some(Unusable {
+        table: &step.table,
+        column,
+        reason,
+        rows,
+        sql,
+        saved,
+    })
+}
+
+/// A column of the table hidden by a condition: behind an expression before behind a pattern.
+fn hidden(
+    query: &Query,
+    explained: &ExplainedStatement,
+    step: &PlanStep,
+) -> Option<(String, Reason)> {
+    let own = |column| own_column(query, explained, step, column);
+    let mut found = query.hidden.iter().filter_map(|hidden| {
+        let column = hidden.columns.iter().find_map(own)?;
+        Some((column, &hidden.by))
+    });
+    let expression = found.clone().find_map(|(column, by)| match by {
+        Hides::Expression(text) => Some((column, Reason::Expression(text.clone()))),
+        Hides::Pattern => None,
+    });
+    expression.or_else(|| found.next().map(|(column, _)| (column, Reason::Pattern)))
+}
+
+/// A column compared for equality whose index the plan leaves aside, in a slow statement.
+fn compared(
+    context: &Context<'_>,
+    query: &Query,
+    (explained, step): (&ExplainedStatement, &PlanStep),
+    sql: &SqlSummary,
+) -> Option<(String, Reason)> {
+    let slow = context
+        .lookup_ms()
+        .map_or(MEAN_MS_MIN, |lookup| SLOWER_MIN * lookup);
+    if lookups::mean_ms(sql) < slow.max(MEAN_MS_MIN) {
+        return None;
+    }
+    let own = |column| own_column(query, explained, step, column);
+    let mut columns = query.equal.iter().filter_map(own);
+    let column = columns.find(|column| leads(step, column))?;
+    Some((column, Reason::Compared))
+}
+
+fn finding(context: &Context<'_>, found: &Unusable<'_>) -> Finding {
+    let Unusable { table, column, .. } = found;
+    let sql = found.sql;
+    let gain = context.gain(&found.saved);
+    let rows = numbers::count(found.rows);
+    Finding {
+        rule: RuleId::IndexUnusable,
+        title: title(match &found.reason {
+            Reason::Expression(expression) => text!(
+                "no index serves {expression} on {table} ({column}): {rows} rows read each time",
+                expression,
+                table,
+                column,
+                rows
+            ),
+            Reason::Pattern => text!(
+                "no index serves {column} LIKE … on {table}: {rows} rows read each time",
+                column,
+                table,
+                rows
+            ),
+            Reason::Compared => text!(
+                "the index on {table} ({column}) is not used: {rows} rows read each time",
+                table,
+                column,
+                rows
+            ),
+        }),
+        route: sql
+            .routes
+            .first()
+            .map(|(route, _)| route.clone())
+            .unwrap_or_default(),
+        why: why(&found.reason, column),
+        evidence: vec![
+            text!(
+                "the database's plan for {table} {how}",
+                table,
+                how = text!("reads it from end to end")
+            ),
+            text!(
+                "{count} × {each} at {line}: {digest}",
+                count = numbers::count(sql.count),
+                each = ms(sql.each_ms()),
+                line = place(sql.called_from.first().map(String::as_str)),
+                digest = fit(&sql.digest, 160)
+            ),
+        ],
+        remedy: Remedy {
+            text: remedy(&found.reason, column),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: text!(
+            "{gain}: −{saved} in all, spent on rows that are never returned",
+            gain = gain.text,
+            saved = ms(found.saved.sum())
+        ),
+        gain_share: gain.share,
+        gain: gain.replayed,
+        confidence: match found.reason {
+            Reason::Expression(_) => Confidence::High,
+            Reason::Pattern | Reason::Compared => Confidence::Medium,
+        },
+    }
+}
+
+fn why(reason: &Reason, column: &str) -> Text {
+    match reason {
+        Reason::Expression(expression) => text!(
+            "an index on {column} is sorted by {column} itself, so {expression} is computed for every row",
+            column,
+            expression
+        ),
+        Reason::Pattern => text!(
+            "an index finds beginnings only: a pattern that begins with a wildcard is matched against every row, and so is \
+             any pattern where the index is not sorted for patterns"
+        ),
+        Reason::Compared => text!(
+            "an index begins with {column}, but the value has another type or collation (a text column compared with a \
+             number), so that every row is converted; or the database's statistics are old",
+            column
+        ),
+    }
+}
+
+fn remedy(reason: &Reason, column: &str) -> Text {
+    match reason {
+        Reason::Expression(expression) => text!(
+            "compare {column} itself: a range from the first to the last value in place of {expression}; or index the \
+             expression (PostgreSQL, SQLite, MySQL 8), in MariaDB a generated column",
+            column,
+            expression
+        ),
+        Reason::Pattern => text!(
+            "search by a beginning where that is enough; else use an index made for words or parts of them (FULLTEXT, \
+             PostgreSQL's pg_trgm, SQLite's FTS5)"
+        ),
+        Reason::Compared => text!(
+            "pass a value of {column}'s own type, such as a String for a text column; then ANALYZE the table if the plan \
+             stays",
+            column
+        ),
+    }
+}
