@@ -62,7 +62,8 @@ impl Link {
             None => None,
         };
         let mut pem = |name: Option<String>| -> Result<Option<PemFile>, String> {
-            let Some(name) = name else {
+            // Without TLS nobody looks into them: a flow for `https` runs over `http` too.
+            let Some(name) = name.filter(|_| base.tls) else {
                 return Ok(None);
             };
             let bytes = read(Path::new(&name)).map_err(|error| format!("{name}: {error}"))?;

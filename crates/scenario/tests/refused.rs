@@ -160,6 +160,28 @@ fn urls_that_lead_elsewhere_are_refused() {
 }
 
 #[test]
+fn files_of_tls_are_looked_for_where_there_is_tls() {
+    for (option, expected) in [
+        ("cacert: none.pem", Some("flows/a.hurl:3:1: none.pem: ")),
+        ("cert: none.pem", Some("flows/a.hurl:3:1: none.pem: ")),
+        ("key: cat.png", Some("`key` belongs to a certificate")),
+        ("cacert: cat.png", None),
+    ] {
+        let flow = format!("GET /\n[Options]\n{option}\n");
+        let refused = |url: &str| build(&flow, |spec| spec.base_url = url.to_owned()).err();
+        assert_eq!(refused("http://127.0.0.1:5000"), None, "{option}");
+        let over_tls = refused("https://127.0.0.1:5000");
+        match expected {
+            None => assert_eq!(over_tls, None, "{option}"),
+            Some(part) => {
+                let error = over_tls.expect(option);
+                assert!(error.contains(part), "{option}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_description_that_makes_no_sense_is_refused() {
     let check = |change: &dyn Fn(&mut Spec), expected: &str| {
         let error = build("GET /\n", change).expect_err(expected);

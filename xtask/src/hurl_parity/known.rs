@@ -129,8 +129,11 @@ const KNOWN: [Known; 20] = [
     Known {
         title: "Letters that no URL has are percent-encoded",
         covers: |case, kind, _, _| {
-            let is_odd = |line: &str| line.contains('§') && line.contains(['<', '>', '"', '\\']);
-            kind == Kind::Sends && case.text.lines().any(is_odd)
+            let is_odd = |line: &str| {
+                let (_, path) = line.split_once('§').unwrap_or_default();
+                path.contains(['<', '>', '"', '\\']) || !path.is_ascii()
+            };
+            matches!(kind, Kind::Sends | Kind::Fails) && case.text.lines().any(is_odd)
         },
     },
     Known {

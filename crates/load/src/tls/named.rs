@@ -110,7 +110,7 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     let (first, rest) = rest.split_first()?;
     let (length, rest) = match first {
-        0..0x80 => (usize::from(*first), rest),
+        0..=0x7f => (usize::from(*first), rest),
         // Up to four bytes of length: certificates are a few kB.
         0x81..=0x84 => {
             let (digits, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
