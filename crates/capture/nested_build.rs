@@ -8,7 +8,7 @@ use std::process::Command;
 /// Set in nested builds, which have nothing inside of them.
 const NESTED: &str = "HAKARU_NESTED_BUILD";
 
-/// Returns a folder that cargo names in a variable.
+/// Returns a folder named by cargo in a variable.
 pub(super) fn folder(variable: &str) -> PathBuf {
     PathBuf::from(env::var_os(variable).unwrap_or_default())
 }

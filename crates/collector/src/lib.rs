@@ -1,4 +1,4 @@
-//! The small program that collects on other hosts, carried inside of a release build.
+//! The small program for collecting on other hosts, carried inside of a release build.
 //!
 //! A copy of the whole program would do, and does in other builds. The small one has a tenth of the
 //! bytes, which twenty hosts need at once. `build.rs` builds it, packed, into this library.

@@ -155,7 +155,7 @@ fn unusable(name: &str, error: &dyn std::fmt::Display) -> LoadError {
     LoadError::Plan(format!("cannot use the authorities in {name}: {error}"))
 }
 
-/// Returns the authorities that the entry names, or else the command; `None` for the system's.
+/// Returns the authorities named by the entry, or else by the command; `None` for the system's.
 fn authorities(trust: &Trust, link: &Link) -> Result<Option<Authorities>, LoadError> {
     if let Some(file) = &link.authorities {
         let read = CertificateDer::pem_slice_iter(&file.bytes);

@@ -16,7 +16,7 @@ const TRY_MAX: Duration = Duration::from_secs(10);
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Wait before the second try, where the receiver names none; doubled before the next.
 const WAIT_FIRST: Duration = Duration::from_secs(1);
-/// The statuses of a receiver that may take the same request later.
+/// Statuses of a receiver willing to take the same request later.
 const BUSY: [u16; 4] = [429, 502, 503, 504];
 /// Letters shown of a receiver's words.
 const WORDS_MAX: usize = 200;
@@ -24,7 +24,7 @@ const WORDS_MAX: usize = 200;
 /// What a receiver did with the figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Data points that the receiver left out.
+    /// Data points left out by the receiver.
     pub rejected: u64,
     /// Words of the receiver, safe to print; often empty.
     pub message: String,

@@ -33,7 +33,7 @@ const LOGINS_AT_ONCE: usize = 8;
 struct Fan {
     folder: PathBuf,
     program: PathBuf,
-    /// Program of the hosts, where not the one that each is sent by itself.
+    /// Program of the hosts, if another one.
     collector: Option<PathBuf>,
     hosts: Vec<Host>,
     servers: Vec<Child>,

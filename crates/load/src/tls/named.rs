@@ -70,7 +70,7 @@ impl ServerCertVerifier for NamedOrIssued {
     }
 }
 
-/// Checks dates and name of a certificate that is trusted itself.
+/// Checks dates and name of a certificate trusted itself.
 fn check(own: &CertificateDer<'_>, name: &ServerName<'_>, now: UnixTime) -> Result<(), Error> {
     let (from, to) = validity(own).ok_or(CertificateError::BadEncoding)?;
     let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
