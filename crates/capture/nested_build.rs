@@ -13,7 +13,7 @@ pub(super) fn folder(variable: &str) -> PathBuf {
     PathBuf::from(env::var_os(variable).unwrap_or_default())
 }
 
-/// Whether this build is inside of another one.
+/// Whether the build is inside of another one.
 pub(super) fn is_nested() -> bool {
     env::var_os(NESTED).is_some()
 }

@@ -93,7 +93,7 @@ fn clippy() -> Outcome<()> {
     }
 }
 
-/// Runs the examples of the packages that have any.
+/// Runs the examples of the packages with examples.
 fn test_examples() -> Outcome<()> {
     let packages = examples::packages(&tidy::repository_files()?);
     if packages.is_empty() {

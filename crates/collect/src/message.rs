@@ -139,7 +139,7 @@ pub struct DatabaseEnd {
     /// Connections opened by clients.
     #[serde(default)]
     pub connections: u64,
-    /// Statements sent by clients, without those of the readings themselves; `None` where the
+    /// Statements sent by clients, without the readings' own; `None` where the
     /// server does not count them.
     #[serde(default)]
     pub sent: Option<u64>,

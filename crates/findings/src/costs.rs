@@ -112,7 +112,7 @@ pub(crate) struct Hot {
     pub(crate) share: f64,
     /// The most frequent innermost method, with a share of the samples of the outer one.
     pub(crate) innermost: (String, f64),
-    /// The library's method that the busiest line calls most, with a share of the samples of the
+    /// The library's method called most by the busiest line, with a share of the samples of the
     /// line.
     pub(crate) called: (String, f64),
     /// Share of the route's time with the GVL in the busiest line, without templates rendered from

@@ -36,7 +36,7 @@ pub(crate) struct Query {
     pub(crate) range: Vec<Column>,
     /// Compared for equality with each other.
     pub(crate) joined: Vec<(Column, Column)>,
-    /// Conditions that keep an index from serving a column.
+    /// Conditions keeping an index from serving a column.
     pub(crate) hidden: Vec<Hidden>,
     /// Columns of ORDER BY; empty when anything but columns stands there.
     pub(crate) order: Vec<Column>,

@@ -232,7 +232,7 @@ fn of_step(label: &StepLabel) -> Vec<Value> {
         .to_vec()
 }
 
-/// Returns the attributes of a target; none of one that is no URL.
+/// Returns the attributes of a target; none where the target is no URL.
 fn server(url: &str) -> Vec<Value> {
     match BaseUrl::split(url) {
         Ok((base, _)) => vec![

@@ -13,7 +13,7 @@ const METRICS: &str = "/v1/metrics";
 pub struct Receiver {
     /// URL in full.
     pub url: String,
-    /// Headers beside those of the protocol, such as a token.
+    /// Headers beside the protocol's own, such as a token.
     pub headers: Vec<(String, String)>,
     /// Authorities in a PEM file, instead of the system's.
     pub authorities: Option<PathBuf>,

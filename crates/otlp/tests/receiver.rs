@@ -1,4 +1,4 @@
-//! Delivery to a receiver that answers by a script.
+//! Delivery to a receiver with scripted answers.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;

@@ -304,7 +304,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the collectors of all hosts: their processes are run through a descriptor.
+/// Returns the collectors of all hosts: the processes are run through a descriptor.
 fn collectors() -> Vec<u32> {
     let is_collector = |pid: &u32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

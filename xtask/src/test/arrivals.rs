@@ -1,10 +1,10 @@
-//! When a built test program may run: integration tests start the binary of their package.
+//! When a built test program may run: integration tests start the binary of the package.
 
 use std::path::{Path, PathBuf};
 
 use super::programs::{Artifact, Program};
 
-/// Test programs that wait for the binary of their package. Cargo links both in any order.
+/// Test programs waiting for the binary of the package. Cargo links both in any order.
 #[derive(Default)]
 pub(super) struct Arrivals {
     waiting: Vec<Program>,
@@ -13,7 +13,7 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Returns the programs that may run as of an artifact.
+    /// Returns the programs ready to run as of an artifact.
     pub(super) fn add(
         &mut self,
         artifact: Artifact,

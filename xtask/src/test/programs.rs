@@ -119,7 +119,8 @@ pub(super) fn build(built: Sender<Program>) -> Outcome<()> {
     }
 }
 
-/// Parses one of cargo's messages; `None` for a message about anything but these.
+/// Parses one of cargo's messages; `None` for a message about anything but test programs and
+/// binaries.
 fn artifact(message: &str) -> Option<Artifact> {
     let path = field(message, "executable")?;
     let manifest = PathBuf::from(field(message, "manifest_path")?);

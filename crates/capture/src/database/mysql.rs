@@ -37,7 +37,7 @@ const STATEMENTS: &str =
     WHERE SCHEMA_NAME = DATABASE() AND DIGEST IS NOT NULL
     ORDER BY SUM_TIMER_WAIT DESC LIMIT 2000";
 
-/// Statements that found no row in the table of digests; the server counts them together, in a row
+/// Statements without a row in the table of digests; the server counts all in one, in a row
 /// without schema and digest.
 const WITHOUT_ROW: &str = "SELECT CAST(COALESCE(SUM(COUNT_STAR), 0) AS UNSIGNED)
     FROM performance_schema.events_statements_summary_by_digest

@@ -3,10 +3,10 @@
 use super::tokens::Token;
 use super::{Column, Query};
 
-/// A condition that keeps an index from serving a column.
+/// A condition keeping an index from serving a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hidden {
-    /// The words that may be the column: of `CAST(a AS DATE)`, all three.
+    /// Candidates for the column: of `CAST(a AS DATE)`, all three.
     pub(crate) columns: Vec<Column>,
     pub(crate) by: Hides,
 }
@@ -134,7 +134,7 @@ fn compares(token: &Token<'_>) -> bool {
     by_sign || WORDS.iter().any(|word| token.is(word))
 }
 
-/// Index of the bracket that ends the one at the start.
+/// Index of the bracket closing the one at the start.
 fn closing(tokens: &[Token<'_>]) -> Option<usize> {
     let mut depth = 0_usize;
     tokens.iter().position(|token| {
@@ -147,7 +147,7 @@ fn closing(tokens: &[Token<'_>]) -> Option<usize> {
     })
 }
 
-/// The names in an expression that are no functions, each with its qualifier.
+/// The names in an expression except functions, each with its qualifier.
 fn names(expression: &[Token<'_>]) -> Vec<Column> {
     let mut names = Vec::new();
     let mut rest = expression;

@@ -1,4 +1,4 @@
-//! A condition that no index can serve, so that the table is read from end to end.
+//! A condition without an index to serve it: the table is read from end to end.
 
 use breakdown::SqlSummary;
 use figures::numbers;
@@ -14,7 +14,7 @@ use crate::rule_id::RuleId;
 use crate::text::{fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Rows of a table below which reading all of them is fast enough.
+/// Rows of a table below which reading all rows is fast enough.
 const ROWS_MIN: u64 = 1_000;
 /// Share of a table's rows up to which an index would be the better way: planners read the table
 /// from a tenth or so.
@@ -54,7 +54,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     found.map(|found| finding(context, &found)).collect()
 }
 
-/// Whether a statement has a condition that no index can serve.
+/// Whether a statement has a condition out of reach of any index.
 pub(super) fn is_found(context: &Context<'_>, digest: TextId) -> bool {
     let mut explained = context.recording.explained.iter();
     explained.any(|explained| explained.digest == digest && of(context, explained).is_some())

@@ -255,7 +255,7 @@ fn the_first_rows_of_a_sorted_table_need_an_index() {
     assert_eq!(found(true, &some), None, "few rows may be left to sort");
 }
 
-/// An index on each column of a condition that it cannot serve.
+/// An index on each column, and conditions out of reach of any index.
 #[test]
 fn conditions_that_no_index_serves_are_found() {
     let found = |condition: &str, ms: f64, access: Access, by_key_ms: f64| {

@@ -1,4 +1,4 @@
-//! Trust in a server's own certificate that a file of authorities has, as OpenSSL and curl give it.
+//! Trust in a server's own certificate in a file of authorities, as in OpenSSL and curl.
 //!
 //! `webpki` takes a certificate of such a file for an authority alone. What `openssl req -x509`
 //! makes for a server is both, and a file may have the server's certificate without the issuer's:

@@ -183,7 +183,7 @@ impl Scratch for InDatabase {
         lines
     }
 
-    /// A key that has a name keeps it where none is wanted.
+    /// A named key keeps the name where none is wanted.
     fn is_reached(&self, ours: &[String], wanted: &[String]) -> bool {
         let as_wanted = ours.iter().map(|line| match nameless(line) {
             Some(nameless) if !wanted.contains(line) && wanted.contains(&nameless) => nameless,

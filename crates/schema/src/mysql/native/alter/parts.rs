@@ -25,7 +25,7 @@ impl Clauses {
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) kept: Clauses,
-    /// Lossy columns in the order of the change, then those that wait for foreign keys.
+    /// Lossy columns in the order of the change, then columns waiting for foreign keys.
     pub(super) lossy: Vec<(Name, Clauses)>,
     /// Checks, each by itself, where a server may only add one by copying the table.
     pub(super) checks: Vec<(Name, Clauses)>,
