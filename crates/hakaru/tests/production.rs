@@ -173,8 +173,9 @@ fn a_rails_app_with_a_remote_production_database_is_left_alone_until_it_is_named
     for line in ["run --duration 2s --warmup 1s", COMPARE, TRY, TUNE] {
         let output = hakaru(folder, &words(line));
         let said = String::from_utf8_lossy(&output.stderr);
-        // Done, or undecided after one block.
-        let is_done = matches!(output.status.code(), Some(0 | 12));
+        // Done, or undecided after one block, or no setting measured within the budget, as on a busy
+        // host.
+        let is_done = matches!(output.status.code(), Some(0 | 3 | 12));
         assert!(is_done, "{line}, {:?}: {said}", output.status);
         assert!(counter.take() > 0, "{line}: {said}");
     }
