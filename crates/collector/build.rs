@@ -1,5 +1,5 @@
-//! Builds the small program into a separate target folder, and packs the result, in release builds. Other
-//! builds are for tests, whose hosts are near, and wait for no second build.
+//! Builds the small program into a separate target folder, and packs the result, in release builds.
+//! Other builds are for tests, whose hosts are near, and wait for no second build.
 
 #[path = "../capture/nested_build.rs"]
 mod nested_build;

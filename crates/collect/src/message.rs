@@ -139,8 +139,8 @@ pub struct DatabaseEnd {
     /// Connections opened by clients.
     #[serde(default)]
     pub connections: u64,
-    /// Statements sent by clients, without the readings' own; `None` where the
-    /// server does not count them.
+    /// Statements sent by clients, without the readings' own; `None` where the server does not
+    /// count them.
     #[serde(default)]
     pub sent: Option<u64>,
     /// Round trips of all connections being opened, at the least.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use scenario::BaseUrl;
+use scenario::{BaseUrl, url_decode};
 
 /// Path of metrics below a receiver's address.
 const METRICS: &str = "/v1/metrics";
@@ -85,27 +85,13 @@ fn pairs(name: &str, text: &str) -> Result<Vec<(String, String)>, ReceiverError>
         .filter(|word| !word.is_empty())
         .map(|word| match word.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => {
-                Ok((key.trim().to_owned(), decoded(value.trim())))
+                Ok((key.trim().to_owned(), url_decode(value.trim())))
             }
             _ => Err(ReceiverError(format!(
                 "the variable {name} is not name=value,name=value"
             ))),
         })
         .collect()
-}
-
-fn decoded(value: &str) -> String {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
-        let byte = digits
-            .filter(|two| *first == b'%' && two.bytes().all(|b| b.is_ascii_hexdigit()))
-            .and_then(|two| u8::from_str_radix(two, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

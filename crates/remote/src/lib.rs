@@ -41,9 +41,9 @@ pub use session::{Session, Trip, open_all};
 pub const VERSION: u32 = 1;
 /// Silence after which a far side ends itself.
 pub const SILENCE_MAX: Duration = Duration::from_secs(30);
-/// Greatest interval between frames sent by the near side.
 /// Longest silence of a host for commands waiting on people, in reading and writing.
 pub const PATIENCE: Duration = Duration::from_secs(15);
+/// Greatest interval between frames sent by the near side.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 /// Capacity of the queue of frames, in each direction.
 const QUEUE_FRAMES: usize = 16;

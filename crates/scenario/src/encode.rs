@@ -186,7 +186,7 @@ pub(crate) fn url_query_param(url: &str, name: &str) -> Option<String> {
 
 /// Undoes percent-encoding. A `%` without its digits stays, bytes that are not UTF-8 become
 /// replacement characters.
-pub(crate) fn url_decode(text: &str) -> String {
+pub fn url_decode(text: &str) -> String {
     let mut decoded = Vec::with_capacity(text.len());
     let bytes = text.as_bytes();
     let mut at = 0;

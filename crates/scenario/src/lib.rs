@@ -74,6 +74,7 @@ pub use answer::{Answer, HTTP2, HeaderSpan};
 pub use ast::{FlowText, Place};
 pub use base::BaseUrl;
 pub use date::Date;
+pub use encode::url_decode;
 pub use error::{ParseError, ScenarioError};
 pub use frame::{FrameKind, accept_of, push_close, push_frame};
 pub use judge::Verdict;
