@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use chrono::NaiveDateTime;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
@@ -18,7 +19,6 @@ const SEQUENCE: u8 = 0x30;
 const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
-const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Verifier by authorities, and by the certificates themselves.
 #[derive(Debug)]
@@ -126,32 +126,17 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 /// Returns the seconds since 1970 of a time such as `261121163325Z`, RFC 5280 4.1.2.5: always with
 /// seconds and in UTC.
 fn seconds(tag: u8, text: &[u8]) -> Option<i64> {
-    let digits = text.strip_suffix(b"Z")?;
-    let pair = |at: usize| {
-        let two = digits.get(at..at + 2)?;
-        let is_number = two.iter().all(u8::is_ascii_digit);
-        is_number.then(|| i64::from(two[0] - b'0') * 10 + i64::from(two[1] - b'0'))
-    };
-    let (year, at) = match (tag, digits.len()) {
-        (UTC_TIME, 12) => {
-            let year = pair(0)?;
-            (if year < 50 { 2000 + year } else { 1900 + year }, 2)
-        }
-        (GENERALIZED_TIME, 14) => (pair(0)? * 100 + pair(2)?, 4),
+    let digits = std::str::from_utf8(text).ok()?.strip_suffix('Z')?;
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let century = match (tag, digits.len()) {
+        (UTC_TIME, 12) if digits < "50" => "20",
+        (UTC_TIME, 12) => "19",
+        (GENERALIZED_TIME, 14) => "",
         _ => return None,
     };
-    let (month, day) = (pair(at)?, pair(at + 2)?);
-    let clock = (pair(at + 4)? * 60 + pair(at + 6)?) * 60 + pair(at + 8)?;
-    Some(days(year, month, day) * SECONDS_PER_DAY + clock)
-}
-
-/// Returns the days from 1970 to a date of the Gregorian calendar, counting years from March.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = year - i64::from(month < 3);
-    let month = (month + 9) % 12;
-    let leap = year / 4 - year / 100 + year / 400;
-    // 719,469 days from the first of March of the year 0 to 1970, less one for `day`.
-    year * 365 + leap + (month * 153 + 2) / 5 + day - 719_469
+    let whole = format!("{century}{digits}");
+    let time = NaiveDateTime::parse_from_str(&whole, "%Y%m%d%H%M%S");
+    is_number.then(|| Some(time.ok()?.and_utc().timestamp()))?
 }
 
 #[cfg(test)]
@@ -186,7 +171,7 @@ mod tests {
         params.not_before = date_time_ymd(2020, 1, 1);
         params.not_after = date_time_ymd(2061, 1, 1);
         let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
-        let now = days(year, 6, 1) * SECONDS_PER_DAY;
+        let now = seconds(GENERALIZED_TIME, format!("{year}0601000000Z").as_bytes()).unwrap();
         let now = UnixTime::since_unix_epoch(Duration::from_secs(now as u64));
         let name = ServerName::try_from(name).unwrap();
         check(certificate.der(), &name, now)
