@@ -129,8 +129,8 @@ pub(crate) struct Hot {
     read: u64,
     lines: HashMap<String, u64>,
     leaves: HashMap<String, u64>,
-    /// Weights by line and library's method called there.
-    calls: HashMap<(String, String), u64>,
+    /// Weights of the library's methods called, by line.
+    calls: HashMap<String, HashMap<String, u64>>,
 }
 
 impl Costs {
@@ -306,8 +306,8 @@ impl OfRoute {
         if !stack.renders {
             *hot.lines.entry(innermost.clone()).or_default() += weight;
         }
-        let call = (innermost.clone(), stack.called.name.clone());
-        *hot.calls.entry(call).or_default() += weight;
+        let calls = hot.calls.entry(innermost.clone()).or_default();
+        *calls.entry(stack.called.name.clone()).or_default() += weight;
         *hot.leaves.entry(stack.leaf.name.clone()).or_default() += weight;
     }
 
@@ -336,9 +336,7 @@ impl OfRoute {
             hot.share = hot.weight as f64 / self.weight.max(1) as f64;
             hot.collecting = hot.collected as f64 / hot.weight.max(1) as f64;
             if let Some((line, weight)) = most(&hot.lines) {
-                let calls = hot.calls.iter().filter(|((at, _), _)| at == line);
-                let most = calls.max_by_key(|((_, called), weight)| (**weight, called.as_str()));
-                if let Some(((_, called), of_call)) = most {
+                if let Some((called, of_call)) = hot.calls.get(line).and_then(most) {
                     hot.called = (called.clone(), *of_call as f64 / (*weight).max(1) as f64);
                 }
                 hot.line_share = *weight as f64 / self.weight.max(1) as f64;

@@ -15,6 +15,12 @@ const ROW_MS: f64 = 0.02;
 /// comparison. Chosen by judgement.
 pub(crate) const GAIN_MAX: f64 = 0.9;
 
+/// Factor over the time of a lookup by a fitting index from which a statement searches. Chosen by
+/// judgement: plans of one table by one index differ by less.
+pub(crate) const SLOWER_MIN: f64 = 5.0;
+/// Milliseconds of a statement below which another index, or another condition, is not worth it.
+pub(crate) const MEAN_MS_MIN: f64 = 0.5;
+
 /// Returns the mean time in the driver of the run's quickest statement finding a row or two by
 /// equality, without waits for the GVL, in ms; `None` without such a statement. `table` and `by`
 /// restrict the statements to a table and to lookups by the same columns.

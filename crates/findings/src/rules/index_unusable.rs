@@ -5,13 +5,13 @@ use figures::numbers;
 use recording::{Access, ExplainedStatement, PlanStep, TextId};
 use words::{Text, text};
 
-use super::missing_index::{leads, own_column};
+use super::missing_index::{is_wanted_by, leads, own_column, sayings};
 use crate::context::Context;
 use crate::demand::Demand;
-use crate::lookups;
+use crate::lookups::{self, MEAN_MS_MIN, SLOWER_MIN};
 use crate::query::{self, Hides, Query};
 use crate::rule_id::RuleId;
-use crate::text::{fit, ms, place, title};
+use crate::text::title;
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Rows of a table below which reading all rows is fast enough.
@@ -21,13 +21,6 @@ const ROWS_MIN: u64 = 1_000;
 const RETURNED_MAX: f64 = 0.05;
 /// Share of the handlers' time from which a statement is examined. As for rows read.
 const SHARE_MIN: f64 = 0.03;
-/// Factor over the time of a lookup from which a value is searched in the whole table: where many
-/// rows have the value and a LIMIT ends the search early, planners rightly take no index.
-const SLOWER_MIN: f64 = 5.0;
-/// Milliseconds of a statement from which a search in the whole table is one, without a lookup in
-/// the run for comparison.
-const MEAN_MS_MIN: f64 = 0.5;
-
 /// Reason why no index serves a condition.
 enum Reason {
     /// The column stands in an expression, such as `lower(…)`.
@@ -70,7 +63,7 @@ fn of<'a>(context: &'a Context<'_>, explained: &'a ExplainedStatement) -> Option
     let rows = step.table_rows.max(step.rows);
     let few = sql.rows_each() <= RETURNED_MAX * rows as f64;
     let scans = step.access == Access::FullScan && rows >= ROWS_MIN && few;
-    if !scans || super::missing_index::is_wanted_by(context, sql) {
+    if !scans || is_wanted_by(context, sql) {
         return None;
     }
     let (column, reason) = hidden(&query, explained, step)
@@ -118,6 +111,8 @@ fn compared(
     // The statement may be the run's quickest lookup itself.
     let quickest = context.lookup_ms().filter(|lookup| *lookup < mean);
     let slow = quickest.map_or(MEAN_MS_MIN, |lookup| SLOWER_MIN * lookup);
+    // Where many rows have the value and a LIMIT ends the search early, planners rightly take no
+    // index.
     if mean < slow.max(MEAN_MS_MIN) {
         return None;
     }
@@ -161,29 +156,15 @@ fn finding(context: &Context<'_>, found: &Unusable<'_>) -> Finding {
             .unwrap_or_default(),
         why: why(&found.reason, column),
         evidence: vec![
-            text!(
-                "the database's plan for {table} {how}",
-                table,
-                how = text!("reads it from end to end")
-            ),
-            text!(
-                "{count} × {each} at {line}: {digest}",
-                count = numbers::count(sql.count),
-                each = ms(sql.each_ms()),
-                line = place(sql.called_from.first().map(String::as_str)),
-                digest = fit(&sql.digest, 160)
-            ),
+            sayings::plan(table, sayings::from_end_to_end()),
+            sayings::executions(sql),
         ],
         remedy: Remedy {
             text: remedy(&found.reason, column),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: text!(
-            "{gain}: −{saved} in all, spent on rows that are never returned",
-            gain = gain.text,
-            saved = ms(found.saved.sum())
-        ),
+        estimated_gain: sayings::unread(gain.text, &found.saved),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: match found.reason {

@@ -1,13 +1,12 @@
 //! A table read from end to end for a few rows an index would name.
 
-mod sayings;
+pub(super) mod sayings;
 mod unfit;
 
 use crate::rule_id::RuleId;
 use std::collections::{BTreeMap, HashMap};
 
 use breakdown::SqlSummary;
-use figures::numbers;
 use recording::{Access, ExplainedStatement, IndexColumns, PlanStep, TextId};
 use words::text;
 
@@ -15,7 +14,7 @@ use crate::context::Context;
 use crate::demand::Demand;
 use crate::lookups;
 use crate::query::{self, Column, Query};
-use crate::text::{fit, ms, place, title};
+use crate::text::title;
 use crate::types::{Confidence, Finding};
 use sayings::{Told, remedy};
 
@@ -322,21 +321,8 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
     let busiest = most.and_then(|sql| sql.routes.first());
     let route = busiest.map(|(route, _)| route.clone()).unwrap_or_default();
     let Told { how, read, why } = Told::of(wanted);
-    let mut evidence = vec![text!("the database's plan for {table} {how}", table, how)];
-    for sql in &wanted.statements {
-        let each = ms(sql.each_ms());
-        let count = numbers::count(sql.count);
-        let site = sql.called_from.first();
-        let line = place(site.map(String::as_str));
-        let digest = fit(&sql.digest, 160);
-        evidence.push(text!(
-            "{count} × {each} at {line}: {digest}",
-            count,
-            each,
-            line,
-            digest
-        ));
-    }
+    let mut evidence = vec![sayings::plan(table, how)];
+    evidence.extend(wanted.statements.iter().map(|sql| sayings::executions(sql)));
     Finding {
         rule: RuleId::MissingIndex,
         title: title(text!(
@@ -348,11 +334,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         why,
         evidence,
         remedy: remedy(context.database_kind(), table, &wanted.columns()),
-        estimated_gain: text!(
-            "{gain}: −{saved} in all, spent on rows that are never returned",
-            gain = gain.text,
-            saved = ms(saved.sum())
-        ),
+        estimated_gain: sayings::unread(gain.text, &saved),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: match wanted.reads {

@@ -1,12 +1,45 @@
 //! Sentences on a missing index, and the statement adding one.
 
 use crate::exact::Exact;
+use breakdown::SqlSummary;
 use database::Kind;
 use figures::numbers;
 use words::{Text, text};
 
 use super::{Reads, Wanted};
+use crate::demand::Demand;
+use crate::text::{fit, ms, place};
 use crate::types::{Remedy, Safety};
+
+/// Returns the sentence on a table read from end to end.
+pub(in crate::rules) fn from_end_to_end() -> Text {
+    text!("reads it from end to end")
+}
+
+/// Returns the evidence of a plan.
+pub(in crate::rules) fn plan(table: &str, how: Text) -> Text {
+    text!("the database's plan for {table} {how}", table, how)
+}
+
+/// Returns the evidence of a statement: executions, time of each, place and text.
+pub(in crate::rules) fn executions(sql: &SqlSummary) -> Text {
+    text!(
+        "{count} × {each} at {line}: {digest}",
+        count = numbers::count(sql.count),
+        each = ms(sql.each_ms()),
+        line = place(sql.called_from.first().map(String::as_str)),
+        digest = fit(&sql.digest, 160)
+    )
+}
+
+/// Returns the sentence on the gain where all but the returned rows are left unread.
+pub(in crate::rules) fn unread(gain: Text, saved: &Demand) -> Text {
+    text!(
+        "{gain}: −{saved} in all, spent on rows that are never returned",
+        gain,
+        saved = ms(saved.sum())
+    )
+}
 
 /// Sentences on a plan's way to read rows.
 pub(super) struct Told {
@@ -26,7 +59,7 @@ impl Told {
         let why = || text!("every row is read to find a few, and the time grows with the table");
         match wanted.reads {
             Reads::All => Told {
-                how: text!("reads it from end to end"),
+                how: from_end_to_end(),
                 read: rows(),
                 why: why(),
             },

@@ -4,14 +4,9 @@
 use breakdown::SqlSummary;
 use recording::{Access, IndexColumns, PlanStep};
 
-use crate::lookups;
+use crate::lookups::{self, MEAN_MS_MIN, SLOWER_MIN};
 use crate::query::{self, Query};
 
-/// Factor over the time of a lookup by a fitting index from which the index in use is unfit. Chosen
-/// by judgement: plans of one table by one index differ by less.
-const SLOWER_MIN: f64 = 5.0;
-/// Shorter statements are not worth another index.
-const MEAN_MS_MIN: f64 = 0.5;
 /// Rows of a table below which any index serves.
 const TABLE_ROWS_MIN: u64 = 1_000;
 
