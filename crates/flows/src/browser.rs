@@ -1,7 +1,5 @@
 //! Headers and files sent or fetched by browsers automatically, and the part needed in a flow.
 
-use scenario::url_decode;
-
 /// Headers left out of flows: of the connection, of the load generator, and of the browser only.
 const LEFT_OUT: [&str; 18] = [
     "host",
@@ -78,9 +76,27 @@ pub(crate) fn form_pairs(text: &str) -> Vec<(String, String)> {
         .map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (
-                url_decode(&name.replace('+', " ")),
-                url_decode(&value.replace('+', " ")),
+                decoded(&name.replace('+', " ")),
+                decoded(&value.replace('+', " ")),
             )
         })
         .collect()
+}
+
+/// Returns the text with `%20` and other percent escapes decoded; anything else is unchanged.
+pub(crate) fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes
+            .get(at + 1..at + 3)
+            .and_then(|two| std::str::from_utf8(two).ok());
+        let byte = digits
+            .filter(|two| bytes[at] == b'%' && two.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .and_then(|two| u8::from_str_radix(two, 16).ok());
+        out.push(byte.unwrap_or(bytes[at]));
+        at += if byte.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
 }
