@@ -17,7 +17,7 @@ const HOST: &str = "db.prod.invalid";
 const COMPARE: &str = "compare --env-b A=1 --blocks 1 --segment 500ms";
 const TRY: &str = "try 1 --patch fix.patch --blocks 1 --segment 500ms";
 const TUNE: &str =
-    "tune --run 1 --budget 20s --workers-max 1 --threads-max 6 --block 1s --warmup 500ms";
+    "tune --run 1 --budget 60s --workers-max 1 --threads-max 6 --block 1s --warmup 500ms";
 
 fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()
@@ -173,9 +173,8 @@ fn a_rails_app_with_a_remote_production_database_is_left_alone_until_it_is_named
     for line in ["run --duration 2s --warmup 1s", COMPARE, TRY, TUNE] {
         let output = hakaru(folder, &words(line));
         let said = String::from_utf8_lossy(&output.stderr);
-        // Done, or undecided after one block, or no setting measured within the budget, as on a busy
-        // host.
-        let is_done = matches!(output.status.code(), Some(0 | 3 | 12));
+        // Done, or undecided after one block.
+        let is_done = matches!(output.status.code(), Some(0 | 12));
         assert!(is_done, "{line}, {:?}: {said}", output.status);
         assert!(counter.take() > 0, "{line}: {said}");
     }
