@@ -22,6 +22,12 @@ pub(super) fn is_copied(from: &ColumnNorm, to: &ColumnNorm) -> bool {
     }
 }
 
+/// Whether MySQL gives the indexes of the column a prefix when the type changes.
+pub(super) fn cuts_indexes(from: &ColumnNorm, to: &ColumnNorm) -> bool {
+    let (old, new) = (Shape::of(&from.data_type), Shape::of(&to.data_type));
+    matches!(old, Shape::Values(_)) && matches!(new, Shape::Text(_) | Shape::Bytes(_))
+}
+
 /// Reason for a possible loss of values, if any.
 pub(super) fn loss(from: &ColumnNorm, to: &ColumnNorm) -> Option<String> {
     let (old, new) = (Shape::of(&from.data_type), Shape::of(&to.data_type));

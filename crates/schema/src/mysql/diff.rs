@@ -1,5 +1,6 @@
 //! Differences between two tables, before any statement is written.
 
+mod cut;
 mod partitions;
 
 use super::model::{Check, Column, ForeignKey, Index, Name, Partition, Partitioning, Table};

@@ -103,7 +103,10 @@ impl<'a> Builder<'a> {
         let (from, to) = (self.from, self.to);
         let parts_copies = self.options.online && !self.options.outside;
         let both = to.tables.iter().filter_map(|table| {
-            let diff = TableDiff::of(from.table(&table.name.text)?, table);
+            let mut diff = TableDiff::of(from.table(&table.name.text)?, table);
+            if !to.is_mariadb {
+                diff.recreate_cut();
+            }
             Some(TableDiff {
                 parts_copies,
                 ..diff

@@ -305,4 +305,20 @@ pub(super) const FEATURES: &[Feature] = &[
         "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1, 2), PARTITION r DEFAULT)",
         "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1), PARTITION q VALUES IN (3), PARTITION r DEFAULT)",
     ),
+    // The server takes the bytes of an enumeration's number for letters of the text that follows,
+    // so that an index would be on the first of them.
+    on(
+        Product::Mysql,
+        "CREATE TABLE t (e enum('a1','a2') NOT NULL, s set('b1','b2') NOT NULL, f enum('a1','a2'), g enum('a1','a2'), \
+         PRIMARY KEY (e, s), UNIQUE KEY once (f, e), KEY pair (s, f DESC), KEY wide (g), KEY hidden (f) INVISIBLE) DEFAULT CHARSET=latin1",
+        "CREATE TABLE t (e varchar(20) NOT NULL, s char(20) CHARACTER SET utf8mb4 NOT NULL, f varbinary(20), g text, \
+         PRIMARY KEY (e, s), UNIQUE KEY once (f, e), KEY pair (s, f DESC), KEY wide (g(9)), KEY hidden (f)) DEFAULT CHARSET=latin1",
+    ),
+    // Prefixes that only one of both types has, or both.
+    both(
+        "CREATE TABLE t (a varchar(20), b text, c blob, d varchar(10), e varchar(20) CHARACTER SET latin1, f char(8), \
+         KEY (a(5)), KEY (b(5)), KEY (c(5)), KEY (d), KEY (e(5)), KEY (f(2)))",
+        "CREATE TABLE t (a text, b varchar(5), c varbinary(20), d text, e varbinary(20), f varchar(30) CHARACTER SET latin1, \
+         KEY (a(5)), KEY (b), KEY (c(5)), KEY (d(10)), KEY (e(5)), KEY (f(2)))",
+    ),
 ];
