@@ -99,9 +99,12 @@ fn run(chat: &Path, database: Option<&str>) -> Value {
     };
     done(&mut program("ruby", &["seed.rb"]));
     let hakaru = env!("CARGO_BIN_EXE_hakaru");
-    let output = program(hakaru, &["run", "--json", "--duration", "8s"])
-        .output()
-        .expect("hakaru runs");
+    let mut run = program(hakaru, &["run", "--json", "--duration", "8s"]);
+    if database.is_none() {
+        // A little of the data is warm at once.
+        run.args(["--warmup", "1s"]);
+    }
+    let output = run.output().expect("hakaru runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     serde_json::from_slice(&output.stdout).expect("JSON")

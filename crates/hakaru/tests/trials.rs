@@ -4,14 +4,10 @@
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-
-/// One at a time: each measures, and there may be but two cores.
-static ALONE: Mutex<()> = Mutex::new(());
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -51,7 +47,11 @@ impl Chat {
         }
         let config = std::fs::read_to_string(chat.path().join("hakaru.toml")).expect("a config");
         let config = config.replace("9292", &chat.port.to_string());
-        std::fs::write(chat.path().join("hakaru.toml"), config).expect("it is written");
+        // Trial boots are loaded for as long as the configured warm-up too, and nothing here
+        // depends on a warm app.
+        let warmed = config.replace("warmup = \"3s\"", "warmup = \"500ms\"");
+        assert_ne!(warmed, config, "the chat's warm-up is elsewhere");
+        std::fs::write(chat.path().join("hakaru.toml"), warmed).expect("it is written");
         chat
     }
 
@@ -60,7 +60,11 @@ impl Chat {
     }
 
     fn hakaru(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+        self.command(env!("CARGO_BIN_EXE_hakaru"), arguments)
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(arguments)
             .current_dir(self.path())
@@ -72,6 +76,14 @@ impl Chat {
             command.env("DATABASE_URL", url);
         }
         command
+    }
+
+    /// Fills the database as the configured command before each run does.
+    fn seed(&self) {
+        let output = self.command("ruby", &["seed.rb", "--reset"]).output();
+        let output = output.expect("ruby runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
     }
 
     fn json(&self, arguments: &[&str], codes: &[i32]) -> Value {
@@ -176,12 +188,6 @@ fn number(run: &Value) -> String {
         .to_string()
 }
 
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 /// The address of a test server.
 fn server(variable: &str) -> Option<String> {
     let url = std::env::var(variable);
@@ -190,11 +196,18 @@ fn server(variable: &str) -> Option<String> {
     }))
 }
 
-/// Finds the index in a run and tries the index, as briefly as possible; returns the finding's
-/// number.
-fn try_once(chat: &Chat) -> String {
+/// A trial is killed, another ends by itself and takes back what the first has left, and a third is
+/// interrupted.
+fn check(variable: Option<String>) {
+    let chat = Chat::new(variable);
     let finding = number(&chat.json(&["run", "--json", "--duration", "8s"], &[0]));
     let before = chat.state();
+
+    let mut going = chat.start_long_trial(&finding);
+    signal(&going, Signal::KILL);
+    going.wait().expect("its end");
+    assert_eq!(chat.state(), before);
+
     let tried = chat.json(&[&["try", &finding, "--json"], &BRIEF[..]].concat(), &[12]);
     assert_eq!(tried["tried"]["number"].to_string(), finding);
     assert!(
@@ -206,26 +219,10 @@ fn try_once(chat: &Chat) -> String {
     assert!(tried["a"]["requests"].as_u64() > Some(0), "{tried:#}");
     assert_eq!(chat.state(), before);
     assert_eq!(chat.leftovers(), [""; 0]);
-    finding
-}
-
-fn check(variable: Option<String>) {
-    let _alone = alone();
-    let chat = Chat::new(variable);
-    let finding = try_once(&chat);
-    let before = chat.state();
 
     let mut going = chat.start_long_trial(&finding);
     signal(&going, Signal::INT);
     assert_eq!(going.wait().expect("its end").code(), Some(130));
-    assert_eq!(chat.state(), before);
-    assert_eq!(chat.leftovers(), [""; 0]);
-
-    let mut going = chat.start_long_trial(&finding);
-    signal(&going, Signal::KILL);
-    going.wait().expect("its end");
-    assert_eq!(chat.state(), before);
-    chat.json(&[&["try", &finding, "--json"], &BRIEF[..]].concat(), &[12]);
     assert_eq!(chat.state(), before);
     assert_eq!(chat.leftovers(), [""; 0]);
 
@@ -248,9 +245,8 @@ fn check(variable: Option<String>) {
 /// The copy of a whole database is what differs there; what comes after an interruption does not.
 #[test]
 fn a_schema_is_compared_on_a_scratch_database_of_postgres() {
-    let _alone = alone();
     let chat = Chat::new(server("HAKARU_TEST_POSTGRES_URL"));
-    chat.json(&["run", "--json", "--duration", "2s"], &[0]);
+    chat.seed();
     let before = chat.state();
     let index = format!("\nCREATE INDEX {INDEX} ON message (channel_id, id);\n");
     let schema = [before.0.as_str(), &index].concat();

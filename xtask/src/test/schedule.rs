@@ -69,6 +69,14 @@ const PARTLY: [(&str, &[&str]); 8] = [
         ],
     ),
 ];
+/// Programs of the packages above that measure, but assert nothing that company on half of the
+/// cores changes, the longest first, with texts in the names of tests that need all cores.
+const PAIRED: [(&str, &[&str]); 4] = [
+    ("tests/remedies.rs", &["other_workers"]),
+    ("tests/solutions.rs", &[]),
+    ("tests/trials.rs", &[]),
+    ("tests/tutorial.rs", &[]),
+];
 /// Number of concurrent programs where no time is judged; each runs two tests at once, since most
 /// wait for servers and disks.
 const LANES: usize = 2;
@@ -85,9 +93,14 @@ pub(super) struct Done {
     reports: Vec<(Program, Report)>,
 }
 
-/// Programs waiting until nothing else runs.
+/// Programs waiting until nothing is built any more.
 #[derive(Default)]
-pub(super) struct Waiting(Vec<Program>);
+pub(super) struct Waiting {
+    /// Run in pairs.
+    paired: Vec<Program>,
+    /// Run when nothing else runs.
+    alone: Vec<Program>,
+}
 
 /// Runs side by side, as each arrives, what judges no time; returns the others when all have
 /// arrived.
@@ -96,57 +109,115 @@ pub(super) fn side_by_side(
     name_servers: &(dyn Fn(&mut Command) + Sync),
 ) -> (Done, Waiting) {
     let arriving = Mutex::new(arriving);
-    let (reports, waiting) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    let waiting = Mutex::new(Waiting::default());
     // A lane that waits for the next program has the lock; whoever is behind waits for the same.
-    let next = || arriving.lock().ok()?.recv().ok();
+    let next = || loop {
+        let program = arriving.lock().ok()?.recv().ok()?;
+        let split = split(program);
+        if let Ok(mut waiting) = waiting.lock() {
+            waiting.paired.extend(split.paired);
+            waiting.alone.extend(split.alone);
+        }
+        if split.beside.is_some() {
+            return split.beside;
+        }
+    };
+    let reports = in_lanes(next, |program| shown(program, THREADS, name_servers));
+    let mut waiting = waiting.into_inner().unwrap_or_default();
+    // Cargo's order depends on what was there already.
+    let of = |program: &Program| (program.package.clone(), program.source.clone());
+    waiting.alone.sort_by_key(of);
+    let place = |program: &Program| {
+        PAIRED
+            .iter()
+            .position(|(paired, _)| *paired == program.source)
+    };
+    waiting.paired.sort_by_key(place);
+    (Done { reports }, waiting)
+}
+
+/// Runs programs side by side until there is no next one.
+fn in_lanes(
+    next: impl Fn() -> Option<Program> + Sync,
+    run: impl Fn(&Program) -> Report + Sync,
+) -> Vec<(Program, Report)> {
+    let reports = Mutex::new(Vec::new());
     let work = || {
         while let Some(program) = next() {
-            let [beside, alone] = split(program);
-            alone.into_iter().for_each(|alone| add(&waiting, alone));
-            if let Some(program) = beside {
-                let report = program.run(THREADS, &[], name_servers);
-                report.show(&program);
-                add(&reports, (program, report));
+            let report = run(&program);
+            if let Ok(mut reports) = reports.lock() {
+                reports.push((program, report));
             }
         }
     };
     thread::scope(|scope| (0..LANES).for_each(|_| drop(scope.spawn(work))));
-    let reports = reports.into_inner().unwrap_or_default();
-    let mut waiting = waiting.into_inner().unwrap_or_default();
-    // Cargo's order depends on what was there already.
-    waiting.sort_by(|a: &Program, b| (&a.package, &a.source).cmp(&(&b.package, &b.source)));
-    (Done { reports }, Waiting(waiting))
+    reports.into_inner().unwrap_or_default()
 }
 
-fn add<T>(list: &Mutex<Vec<T>>, one: T) {
-    if let Ok(mut list) = list.lock() {
-        list.push(one);
-    }
+/// Runs a program with `threads` tests at once, and prints the report.
+fn shown(program: &Program, threads: usize, name_servers: &dyn Fn(&mut Command)) -> Report {
+    let report = program.run(threads, &[], name_servers);
+    report.show(program);
+    report
 }
 
-/// Splits a program into the part that runs beside others and the part that runs alone.
-fn split(program: Program) -> [Option<Program>; 2] {
+/// A program's parts by what may run meanwhile.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Split {
+    /// Anything, the build included.
+    beside: Option<Program>,
+    /// Another such program.
+    paired: Option<Program>,
+    /// Nothing.
+    alone: Option<Program>,
+}
+
+fn split(program: Program) -> Split {
     let is_integration = program.source.starts_with("tests/");
-    let source = program.source.as_str();
-    let judges =
-        is_integration && ALONE.contains(&program.package.as_str()) && !BESIDE.contains(&source);
-    if !judges {
-        return [Some(program), None];
-    }
-    match PARTLY.iter().find(|(partly, _)| *partly == source) {
-        None => [None, Some(program)],
-        Some((_, texts)) => {
-            [Part::Without(texts), Part::With(texts)].map(|part| Some(program.with(part)))
-        }
+    let judges = is_integration
+        && ALONE.contains(&program.package.as_str())
+        && !BESIDE.contains(&program.source.as_str());
+    let of = |list: &[(&str, &'static [&'static str])]| {
+        let found = list.iter().find(|(source, _)| *source == program.source);
+        found.map(|(_, texts)| *texts)
+    };
+    let (partly, paired) = (of(&PARTLY), of(&PAIRED));
+    let with = |part| Some(program.clone().with(part));
+    match (judges, partly, paired) {
+        (true, Some(texts), _) => Split {
+            beside: with(Part::Without(texts)),
+            alone: with(Part::With(texts)),
+            ..Split::default()
+        },
+        (true, None, Some([])) => Split {
+            paired: Some(program),
+            ..Split::default()
+        },
+        (true, None, Some(texts)) => Split {
+            paired: with(Part::Without(texts)),
+            alone: with(Part::With(texts)),
+            ..Split::default()
+        },
+        (true, None, None) => Split {
+            alone: Some(program),
+            ..Split::default()
+        },
+        (false, ..) => Split {
+            beside: Some(program),
+            ..Split::default()
+        },
     }
 }
 
 impl Done {
-    /// Runs what waited, one after another.
-    pub(super) fn run(&mut self, waiting: Waiting, name_servers: &dyn Fn(&mut Command)) {
-        for program in waiting.0 {
-            let report = program.run(THREADS, &[], name_servers);
-            report.show(&program);
+    /// Runs what waited: in pairs, one test of each at a time, then one after another.
+    pub(super) fn run(&mut self, waiting: Waiting, name_servers: &(dyn Fn(&mut Command) + Sync)) {
+        let paired = Mutex::new(waiting.paired.into_iter());
+        let next = || paired.lock().ok()?.next();
+        let one = |program: &Program| shown(program, 1, name_servers);
+        self.reports.extend(in_lanes(next, one));
+        for program in waiting.alone {
+            let report = shown(&program, THREADS, name_servers);
             self.reports.push((program, report));
         }
     }
@@ -226,16 +297,33 @@ mod tests {
 
     #[test]
     fn a_program_is_split_by_what_its_tests_judge() {
-        let check = |package: &str, source: &str, expected: [Option<Part>; 2]| {
-            let parts = split(Program::named(package, source)).map(|one| one.map(|one| one.part));
+        let check = |package: &str, source: &str, expected: [Option<Part>; 3]| {
+            let split = split(Program::named(package, source));
+            let parts = [split.beside, split.paired, split.alone];
+            let parts = parts.map(|one| one.map(|one| one.part));
             assert_eq!(parts, expected, "{package} {source}");
         };
-        check("hakaru-stats", "src/lib.rs", [Some(Part::All), None]);
-        check("hakaru", "src/main.rs", [Some(Part::All), None]);
-        check("hakaru", "tests/check.rs", [Some(Part::All), None]);
-        check("hakaru", "tests/tune.rs", [None, Some(Part::All)]);
+        check("hakaru-stats", "src/lib.rs", [Some(Part::All), None, None]);
+        check("hakaru", "src/main.rs", [Some(Part::All), None, None]);
+        check("hakaru", "tests/check.rs", [Some(Part::All), None, None]);
+        check("hakaru", "tests/tune.rs", [None, None, Some(Part::All)]);
+        check("hakaru", "tests/trials.rs", [None, Some(Part::All), None]);
         let texts = PARTLY[0].1;
         let both = [Some(Part::Without(texts)), Some(Part::With(texts))];
-        check("hakaru", PARTLY[0].0, both);
+        check("hakaru", PARTLY[0].0, [both[0], None, both[1]]);
+        let texts = PAIRED[0].1;
+        let both = [Some(Part::Without(texts)), Some(Part::With(texts))];
+        check("hakaru", PAIRED[0].0, [None, both[0], both[1]]);
+    }
+
+    #[test]
+    fn lanes_run_each_program_once() {
+        let programs = (0..5).map(|number| Program::named("p", &format!("tests/{number}.rs")));
+        let waiting = Mutex::new(programs.collect::<Vec<_>>().into_iter());
+        let done = in_lanes(|| waiting.lock().ok()?.next(), |_| Report::default());
+        let mut sources: Vec<&str> = done.iter().map(|(one, _)| one.source.as_str()).collect();
+        sources.sort_unstable();
+        let expected = ["0", "1", "2", "3", "4"].map(|number| format!("tests/{number}.rs"));
+        assert_eq!(sources, expected);
     }
 }
