@@ -3,22 +3,18 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::sync::atomic::Ordering::Relaxed;
 
-use super::slot::Slot;
-
-/// A thread off the core for more than one `PART`th of a tick may be asleep. Of one that ran all
-/// the time no state is read, which costs more than a clock.
-const PART: u64 = 16;
-
-/// Whether the slot's thread sleeps, after a tick of `passed` nanoseconds.
+/// Whether a thread of the process sleeps.
 ///
-/// One that only waits for a core does not: its signal waits with it.
-pub(super) fn rests(slot: &Slot, passed: u64) -> bool {
-    let tid = slot.tid.load(Relaxed);
-    let Some(cpu) = cpu_ns(tid) else { return false };
-    let ran = cpu.saturating_sub(slot.cpu_seen.swap(cpu, Relaxed));
-    ran < passed - passed / PART && is_asleep(tid)
+/// Two readings of the thread's clock say whether it runs at this moment, whatever came before: the
+/// time since an earlier tick may hold work and the beginning of a sleep. The state costs more than
+/// a clock, and is read only of a thread off the core. One that only waits for a core does not
+/// sleep: its signal waits with it.
+pub(super) fn rests(tid: i32) -> bool {
+    let (Some(before), Some(after)) = (cpu_ns(tid), cpu_ns(tid)) else {
+        return false;
+    };
+    before == after && is_asleep(tid)
 }
 
 /// CPU time of any thread of the process, ns.
@@ -53,7 +49,56 @@ fn state(line: &[u8]) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
     use super::*;
+
+    /// Runs a thread for a while; returns its number with what ends the thread.
+    ///
+    /// The thread runs for many intervals of ticks and sleeps then, or runs to its end.
+    fn worked(is_asleep_then: bool) -> (i32, impl FnOnce()) {
+        const WORK: Duration = Duration::from_millis(20);
+        let (ends, (tell, told), (end, ended)) = (Arc::default(), channel(), channel::<()>());
+        let ended_by: Arc<AtomicBool> = Arc::clone(&ends);
+        let worker = thread::spawn(move || {
+            // SAFETY: takes nothing and cannot fail.
+            let own = unsafe { libc::gettid() };
+            while cpu_ns(own).is_some_and(|ns| u128::from(ns) < WORK.as_nanos()) {}
+            tell.send(own).expect("the test listens");
+            while !is_asleep_then && !ended_by.load(Relaxed) {}
+            let _ = ended.recv();
+        });
+        let tid = told.recv().expect("the thread works");
+        let finish = move || {
+            ends.store(true, Relaxed);
+            drop(end);
+            worker.join().expect("the thread ends");
+        };
+        (tid, finish)
+    }
+
+    #[test]
+    fn a_thread_that_worked_until_just_now_and_sleeps_does_rest() {
+        let (tid, finish) = worked(true);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !is_asleep(tid) {
+            assert!(Instant::now() < deadline, "the thread never sleeps");
+            thread::yield_now();
+        }
+        assert!(rests(tid));
+        finish();
+    }
+
+    #[test]
+    fn a_thread_at_work_does_not_rest() {
+        let (tid, finish) = worked(false);
+        assert!((0..10_000).all(|_| !rests(tid)));
+        finish();
+    }
 
     #[test]
     fn the_state_stands_after_the_name() {

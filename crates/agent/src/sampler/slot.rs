@@ -56,8 +56,6 @@ pub(crate) struct Slot {
     pub(crate) gvl_owed: AtomicU64,
     /// CPU clock of the thread at the last sample.
     pub(crate) cpu_at: AtomicU64,
-    /// CPU clock of the thread at the last tick.
-    pub(crate) cpu_seen: AtomicU64,
     /// CPU clock of the thread at the last release of the GVL; only set when sampling CPU time.
     pub(crate) cpu_left: AtomicU64,
     /// Objects until the next sample, and the number of objects represented by the sample.
@@ -165,7 +163,6 @@ impl Slot {
             off_owed: zero(),
             gvl_owed: zero(),
             cpu_at: zero(),
-            cpu_seen: zero(),
             cpu_left: zero(),
             objects_left: zero(),
             objects_gap: zero(),

@@ -155,7 +155,7 @@ fn tick(passed: u64) -> bool {
         slot.ticks.fetch_add(1, Relaxed);
         let is_settled = slot.settled.load(Relaxed);
         // The handler is looked at last: the app may trap the signal at any moment.
-        if !is_settled || rest::rests(slot, passed) || !hooks::signals_are_ours() {
+        if !is_settled || rest::rests(slot.tid.load(Relaxed)) || !hooks::signals_are_ours() {
             wants_job = true;
         } else if !slot.signalled.swap(true, Relaxed) {
             account::add(SIGNAL_NS);
