@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use recording::AgentProcess;
+
 use crate::support::{Client, Puma};
 
 const HELLO: &str = r#"
@@ -57,9 +59,45 @@ fn ids(puma: &Puma) -> Vec<u64> {
     puma.handled.iter().map(|handled| handled.id.0).collect()
 }
 
+/// Returns the only process that handled requests. Every other Ruby process, such as the master of
+/// a cluster, has loaded the agent and is as it was without.
+fn server(puma: &Puma) -> AgentProcess {
+    let (mut served, others): (Vec<_>, Vec<_>) = puma
+        .rings
+        .processes()
+        .into_iter()
+        .partition(|process| process.requests > 0);
+    for other in others {
+        let is_inert = other.server.is_empty() && !other.gvl && other.settings.is_empty();
+        assert!(is_inert && other.troubles.is_empty(), "{other:?}");
+        assert_eq!((other.dropped, other.cost.0), (0, 0), "{other:?}");
+    }
+    let server = served.pop().expect("a process with requests");
+    assert!(served.is_empty(), "{served:?} beside {server:?}");
+    server
+}
+
 #[test]
-fn a_thousand_requests_are_seen_once_each_in_single_mode() {
-    let mut puma = Puma::start(&["-t", "5:5"], HELLO);
+fn a_thousand_requests_are_seen_once_each() {
+    let (puma, process) = a_thousand_requests(&["-t", "5:5"]);
+    // A row of `cargo xtask rubies` may make a cluster of it.
+    let has_master = process.pid != puma.pid();
+    assert_eq!(puma.rings.processes().len(), 1 + usize::from(has_master));
+    let cost_ns = process.cost.0 / process.requests;
+    assert!((100..100_000).contains(&cost_ns), "{cost_ns} ns a request");
+    println!("the agent says that it costs {cost_ns} ns a request");
+}
+
+#[test]
+fn a_thousand_requests_of_a_worker_leave_its_master_inert() {
+    let (puma, process) = a_thousand_requests(&["-w", "1", "-t", "5:5"]);
+    assert_ne!(process.pid, puma.pid(), "a worker answers, not the master");
+    let pids: Vec<u32> = puma.rings.processes().iter().map(|one| one.pid).collect();
+    assert!(pids.len() == 2 && pids.contains(&puma.pid()), "{pids:?}");
+}
+
+fn a_thousand_requests(flags: &[&str]) -> (Puma, AgentProcess) {
+    let mut puma = Puma::start(flags, HELLO);
     assert_eq!(send(puma.port, 4, 1, 1000), 1000);
     puma.poll_until("1,000 requests", |puma| puma.handled.len() >= 1000);
     let seen = ids(&puma);
@@ -70,15 +108,11 @@ fn a_thousand_requests_are_seen_once_each_in_single_mode() {
         assert!(handled.ready.is_none_or(|ready| ready <= handled.start));
         assert_eq!(handled.parts.total(), handled.end.since(handled.start));
     }
-    let processes = puma.rings.processes();
-    assert_eq!(processes.len(), 1, "{processes:?}");
-    let process = &processes[0];
+    let process = server(&puma);
     assert!(process.troubles.is_empty(), "{:?}", process.troubles);
     assert!(process.gvl && process.server.starts_with("puma "));
     assert_eq!((process.requests, process.dropped), (1000, 0));
-    let cost_ns = process.cost.0 / process.requests;
-    assert!((100..100_000).contains(&cost_ns), "{cost_ns} ns a request");
-    println!("the agent says that it costs {cost_ns} ns a request");
+    (puma, process)
 }
 
 /// An app with a jumping clock for the agent's look at the agent's own cost: 10 ms in every seventh

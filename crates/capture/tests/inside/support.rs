@@ -222,7 +222,7 @@ impl Client {
             .ok()
             .filter(|bytes| *bytes > 0)?;
         let status = line.split(' ').nth(1)?.parse().ok()?;
-        let mut length = None;
+        let (mut length, mut is_chunked) = (None, false);
         loop {
             line.clear();
             self.reader
@@ -234,16 +234,55 @@ impl Client {
             }
             let header = line.to_ascii_lowercase();
             self.closing |= header.trim_end() == "connection: close";
+            is_chunked |= header.trim_end() == "transfer-encoding: chunked";
             if let Some(value) = header.strip_prefix("content-length:") {
                 length = Some(value.trim().parse().ok()?);
             }
         }
         let mut body = vec![0; length.unwrap_or(0)];
         match length {
-            // Unicorn ends such a body with the connection.
+            // Unicorn's default middleware sends what names no length in chunks.
+            None if is_chunked => body = chunks(&mut self.reader)?,
             None if self.closing => _ = self.reader.read_to_end(&mut body).ok()?,
             _ => self.reader.read_exact(&mut body).ok()?,
         }
         Some((status, String::from_utf8_lossy(&body).into_owned()))
+    }
+}
+
+/// Reads a body in chunks to the end of the body; `None` where the text is not one.
+fn chunks(reader: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let size = usize::from_str_radix(line.trim_end(), 16).ok()?;
+        let begin = body.len();
+        body.resize(begin + size, 0);
+        reader.read_exact(&mut body[begin..]).ok()?;
+        line.clear();
+        reader.read_line(&mut line).ok()?;
+        match (size, line.as_str()) {
+            (0, "\r\n") => return Some(body),
+            (1.., "\r\n") => {}
+            _ => return None,
+        }
+    }
+}
+
+#[test]
+fn a_body_in_chunks_is_read_to_its_end_and_no_further() {
+    let text = b"5\r\nhello\r\nA\r\n 123456789\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n";
+    let mut reader = BufReader::new(&text[..]);
+    assert_eq!(chunks(&mut reader).unwrap(), b"hello 123456789");
+    let mut rest = String::new();
+    reader.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "HTTP/1.1 200 OK\r\n");
+    for wrong in ["5\r\nhel", "5\r\nhello, you", "x\r\n", ""] {
+        assert_eq!(
+            chunks(&mut BufReader::new(wrong.as_bytes())),
+            None,
+            "{wrong:?}"
+        );
     }
 }
