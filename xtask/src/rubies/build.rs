@@ -66,13 +66,8 @@ pub(super) fn rubies(archives: &Path) -> Outcome<Vec<Archive>> {
 
 /// Sources of Pumas from the oldest to the newest: from the folder, and from Debian's releases.
 pub(super) fn pumas(archives: Option<&Path>) -> Outcome<Vec<Source>> {
-    // The newest that the mirror gives stands in for a folder's.
-    let suites: &[&str] = match archives {
-        Some(_) => &["bookworm"],
-        None => &["bookworm", "trixie"],
-    };
     let mut found = Vec::new();
-    for suite in suites {
+    for (suite, _) in debian_pumas(archives) {
         let folder = place().join("src").join(format!("puma-of-{suite}"));
         let folder = matrix::source(suite, "puma", &folder)?;
         let version = puma_version(&folder)?;
@@ -87,6 +82,29 @@ pub(super) fn pumas(archives: Option<&Path>) -> Outcome<Vec<Source>> {
     found.sort_by_key(|source| numbers(&source.version));
     found.dedup_by(|a, b| a.version == b.version);
     Ok(found)
+}
+
+/// Returns the versions of [`pumas`], by names alone.
+pub(super) fn puma_versions(archives: Option<&Path>) -> Outcome<Vec<String>> {
+    let own = archives.map_or(Ok(Vec::new()), |archives| named(archives, "puma-"))?;
+    let of_debian = debian_pumas(archives).iter();
+    let mut versions: Vec<String> = of_debian
+        .map(|(_, version)| (*version).to_owned())
+        .chain(own.into_iter().map(|archive| archive.version))
+        .collect();
+    versions.sort_by_key(|version| numbers(version));
+    versions.dedup();
+    Ok(versions)
+}
+
+/// Debian's releases whose Puma is built, with its version. The newest that the mirror gives stands
+/// in for a folder's.
+fn debian_pumas(archives: Option<&Path>) -> &'static [(&'static str, &'static str)] {
+    const PUMAS: [(&str, &str); 2] = [("bookworm", "5.6.5"), ("trixie", "6.6.0")];
+    match archives {
+        Some(_) => &PUMAS[..1],
+        None => &PUMAS,
+    }
 }
 
 /// Reads `PUMA_VERSION = VERSION = "5.6.5"`.
@@ -195,12 +213,12 @@ pub(super) fn of_packages(
     pumas: &[Source],
     archives: Option<&Path>,
 ) -> Outcome<Built> {
-    let ruby = found.programs.join("ruby");
-    let extensions = match found.puma {
+    let (ruby, versions) = (found.programs.join("ruby"), &found.versions);
+    let extensions = match versions.puma {
         Some(_) => Extensions::of_packages(),
-        None => Extensions::build(&ruby, archives, &found.ruby)?,
+        None => Extensions::build(&ruby, archives, &versions.ruby)?,
     };
-    built(&ruby, &found.ruby, pumas, &extensions)
+    built(&ruby, &versions.ruby, pumas, &extensions)
 }
 
 fn built(ruby: &Path, version: &str, pumas: &[Source], extensions: &Extensions) -> Outcome<Built> {
@@ -222,6 +240,12 @@ fn built(ruby: &Path, version: &str, pumas: &[Source], extensions: &Extensions) 
 
 /// Ruby's flags of the compilers, and the compilers' names inside Ruby.
 const COMPILERS: [(&str, &str); 2] = [("--yjit", "YJIT"), ("--zjit", "ZJIT")];
+
+/// Whether a Ruby of an archive is built with the compiler of a flag, by the version alone: ZJIT is
+/// in Ruby 4.0 and later.
+pub(super) fn may_know(version: &str, flag: &str) -> bool {
+    flag != "--zjit" || numbers(version) >= vec![4]
+}
 
 /// A Ruby built without a compiler may warn and go on.
 fn has_compiler(ruby: &Path, flag: &str, name: &str) -> bool {

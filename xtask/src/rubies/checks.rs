@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::process::Command;
 use std::time::Instant;
 
-use super::rows::{Row, Server};
+use super::names::Server;
+use super::rows::Row;
 use crate::run::{Outcome, cargo, run as run_command, target_folder};
 use crate::tally::result;
 

@@ -9,6 +9,7 @@
 
 mod build;
 mod checks;
+mod names;
 mod rows;
 mod table;
 
@@ -40,16 +41,20 @@ struct Options {
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let options = read(arguments)?;
+    if options.list {
+        let named = names::listed(options.archives.as_deref(), &options.only)?;
+        if named.is_empty() {
+            return Err(format!("no row has {:?} in its name", options.only));
+        }
+        named.iter().for_each(|name| println!("{name}"));
+        return Ok(());
+    }
     let (rows, missing) = rows::chosen(options.archives.as_deref(), &options.only)?;
     for name in &missing {
         eprintln!("rubies: cannot be had: {name}");
     }
     if rows.is_empty() {
         return Err(format!("no row has {:?} in its name", options.only));
-    }
-    if options.list {
-        rows.iter().for_each(|row| println!("{}", row.name()));
-        return Ok(());
     }
     checks::build()?;
     // Servers that run already, as under `cargo xtask with-servers`, do.

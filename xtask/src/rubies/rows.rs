@@ -3,64 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::build::{self, Built};
+use super::names::{self, Mode, Server, may_be};
 use super::place;
 use crate::run::Outcome;
 use crate::setup::{self, matrix};
-
-/// How Ruby and Puma are started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mode {
-    pub(super) name: &'static str,
-    /// Of Ruby.
-    ruby: &'static str,
-    /// Of Puma, where a test does not ask for a cluster itself.
-    puma: &'static str,
-    /// `NAME=value` for both.
-    env: &'static str,
-}
-
-const SINGLE: Mode = Mode {
-    name: "single",
-    ruby: "",
-    puma: "",
-    env: "",
-};
-const CLUSTER: Mode = Mode {
-    name: "cluster",
-    puma: "-w 1",
-    ..SINGLE
-};
-const MANY_TO_MANY: Mode = Mode {
-    name: "RUBY_MN_THREADS=1",
-    env: "RUBY_MN_THREADS=1",
-    ..SINGLE
-};
-const YJIT: Mode = Mode {
-    name: "YJIT",
-    ruby: "--yjit",
-    ..SINGLE
-};
-const YJIT_CLUSTER: Mode = Mode {
-    name: "YJIT, cluster",
-    puma: "-w 1",
-    ..YJIT
-};
-const ZJIT: Mode = Mode {
-    name: "ZJIT",
-    ruby: "--zjit",
-    ..SINGLE
-};
-
-/// The modes in the order of the table.
-const MODES: [Mode; 6] = [SINGLE, CLUSTER, MANY_TO_MANY, YJIT, YJIT_CLUSTER, ZJIT];
-
-/// What answers requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Server {
-    Puma,
-    /// Answers one request at a time in each worker.
-    Unicorn,
-}
 
 /// One Ruby with one server in one mode.
 #[derive(Clone, Debug)]
@@ -82,7 +28,7 @@ pub(super) struct Row {
 impl Row {
     /// Returns the name for `--only`: `3.3.8 × Puma 6.6.0 single`.
     pub(super) fn name(&self) -> String {
-        format!("{} × {} {}", self.ruby, self.server(), self.mode.name)
+        names::name(&self.ruby, &self.server(), self.mode.name)
     }
 
     /// Returns the name and version of the server: `Puma 6.6.0`.
@@ -183,21 +129,8 @@ pub(super) fn chosen(archives: Option<&Path>, only: &str) -> Outcome<(Vec<Row>, 
     Ok((with_text.collect(), missing))
 }
 
-/// Whether a row of a Ruby may have the text in the name, which begins with the Ruby's version.
-fn may_be(ruby: &str, only: &str) -> bool {
-    let wanted = only.split('×').next().unwrap_or_default().trim();
-    let is_version = wanted.starts_with(|c: char| c.is_ascii_digit());
-    !is_version || wanted.starts_with(ruby) || ruby.starts_with(wanted)
-}
-
 fn all(archives: Option<&Path>, only: &str) -> Outcome<(Vec<Row>, Vec<String>)> {
-    let (mut rows, mut missing) = (
-        Vec::new(),
-        vec![
-            "Ruby 3.2 (in no release of Debian's mirror)".to_owned(),
-            "Falcon (in no release of Debian)".to_owned(),
-        ],
-    );
+    let (mut rows, mut missing) = (Vec::new(), names::missing(archives));
     let pumas = build::pumas(archives)?;
     for unpacked in matrix::unpack(&|ruby| may_be(ruby, only))? {
         match unpacked.and_then(|found| of_packages(&found, &pumas, archives)) {
@@ -206,29 +139,20 @@ fn all(archives: Option<&Path>, only: &str) -> Outcome<(Vec<Row>, Vec<String>)> 
         }
     }
     let Some(folder) = archives else {
-        missing.push("Ruby 4.0 and Puma 7.2 (name a folder of archives)".to_owned());
         return Ok((sorted(rows), missing));
     };
     let wanted = build::rubies(folder)?;
     for archive in wanted.iter().filter(|one| may_be(&one.version, only)) {
         match build::of_archive(archive, &pumas, archives) {
-            Ok(built) => rows.extend(of_built(&built)),
+            Ok(built) => rows.extend(of_built(&built, false)),
             Err(error) => missing.push(format!("Ruby {} ({error})", archive.version)),
         }
     }
     Ok((sorted(rows), missing))
 }
 
-/// What rows are sorted by: Ruby, then server, then mode.
-pub(super) fn order(ruby: &str, server: &str, mode: &str) -> impl Ord + use<> {
-    let is_other = !server.starts_with("Puma");
-    let mode = MODES.iter().position(|known| known.name == mode);
-    let [ruby, server] = [ruby, server].map(build::numbers);
-    (ruby, is_other, server, mode)
-}
-
 fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
-    rows.sort_by_key(|row| order(&row.ruby, &row.server(), row.mode.name));
+    rows.sort_by_key(|row| names::order(&row.ruby, &row.server(), row.mode.name));
     rows
 }
 
@@ -238,73 +162,47 @@ fn of_packages(
     pumas: &[build::Source],
     archives: Option<&Path>,
 ) -> Outcome<Vec<Row>> {
-    let has_events = !found.ruby.starts_with("3.1");
-    let row = |server: Server, version: &str, mode: Mode| Row {
-        ruby: found.ruby.clone(),
+    let versions = &found.versions;
+    let row = |(server, version, mode): (Server, String, Mode)| Row {
+        ruby: versions.ruby.clone(),
         server,
-        version: version.to_owned(),
+        version,
         mode,
-        has_events,
+        has_events: names::has_events(versions),
         has_mysql2: true,
         ruby_program: found.programs.join("ruby"),
         server_program: found.programs.join(format!("{server:?}").to_lowercase()),
     };
-    let modes = match has_events {
-        true => &[SINGLE, CLUSTER, MANY_TO_MANY][..],
-        false => &[SINGLE, CLUSTER][..],
-    };
-    let mut rows = Vec::new();
-    if let Some(puma) = &found.puma {
-        rows.extend(modes.iter().map(|mode| row(Server::Puma, puma, *mode)));
+    let mut rows: Vec<Row> = names::packaged(versions).into_iter().map(row).collect();
+    let mut others = pumas.to_vec();
+    others.retain(|puma| names::is_built_for(versions, &puma.version));
+    if !others.is_empty() {
+        let built = build::of_packages(found, &others, archives)?;
+        rows.extend(of_built(&built, versions.puma.is_some()));
     }
-    if let Some(unicorn) = &found.unicorn {
-        rows.push(row(Server::Unicorn, unicorn, SINGLE));
-    }
-    if !found.has_headers {
-        return Ok(rows);
-    }
-    if found.puma.is_none() {
-        rows.extend(of_built(&build::of_packages(found, pumas, archives)?));
-        return Ok(rows);
-    }
-    let others: Vec<build::Source> = pumas
-        .iter()
-        .filter(|puma| !is_packaged(&puma.version))
-        .cloned()
-        .collect();
-    let built = of_built(&build::of_packages(found, &others, archives)?);
-    rows.extend(built.into_iter().filter(|row| row.mode == SINGLE));
     Ok(rows)
 }
 
-/// Whether a Debian release packages the Puma for the release's Ruby.
-fn is_packaged(puma: &str) -> bool {
-    ["6.6.", "8.0."].iter().any(|own| puma.starts_with(own))
-}
-
-/// The newest Puma in all modes, the others in one.
-fn of_built(built: &Built) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for (index, puma) in built.pumas.iter().enumerate() {
-        let is_newest = index + 1 == built.pumas.len();
-        let modes = if is_newest { &MODES[..] } else { &[SINGLE] };
-        let known = modes.iter().filter(|mode| built.knows(mode.ruby));
-        rows.extend(known.map(|mode| Row {
-            ruby: built.version.clone(),
-            server: Server::Puma,
-            version: puma.version.clone(),
-            mode: *mode,
-            has_events: true,
-            has_mysql2: built.has_mysql2,
-            ruby_program: puma.ruby.clone(),
-            server_program: puma.program.clone(),
-        }));
-    }
-    rows
+fn of_built(built: &Built, is_beside_packaged: bool) -> Vec<Row> {
+    let versions = built.pumas.iter().map(|puma| puma.version.as_str());
+    let knows = |flag: &str| built.knows(flag);
+    let named = names::built(&versions.collect::<Vec<_>>(), is_beside_packaged, &knows);
+    let row = |(index, mode): (usize, Mode)| Row {
+        ruby: built.version.clone(),
+        server: Server::Puma,
+        version: built.pumas[index].version.clone(),
+        mode,
+        has_events: true,
+        has_mysql2: built.has_mysql2,
+        ruby_program: built.pumas[index].ruby.clone(),
+        server_program: built.pumas[index].program.clone(),
+    };
+    named.into_iter().map(row).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::names::{MANY_TO_MANY, YJIT_CLUSTER, ZJIT};
     use super::*;
 
     #[test]
@@ -320,16 +218,5 @@ mod tests {
         let ruby = Path::new("/r");
         assert!(ruby_script(ruby, &ZJIT).contains("exec '/r' --zjit"));
         assert!(ruby_script(ruby, &MANY_TO_MANY).contains("export RUBY_MN_THREADS=1\n"));
-    }
-
-    #[test]
-    fn only_the_rubies_that_a_name_may_mean_are_prepared() {
-        for only in ["", "single", "3.3", "3.3.8", "3.3.8 × Puma 6.6.0 single"] {
-            assert!(may_be("3.3", only), "{only}");
-        }
-        assert!(may_be("4.0.5", "4.0"));
-        for only in ["3.4", "4.0.5 × Puma 8.0.2 YJIT", "3.1.2"] {
-            assert!(!may_be("3.3", only), "{only}");
-        }
     }
 }

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use super::checks::{COLUMNS, Cell, RowResult};
-use super::rows::{Row, order};
+use super::names::order;
+use super::rows::Row;
 use crate::run::{Outcome, capture};
 
 /// Cells that name a row: Ruby, server, mode.

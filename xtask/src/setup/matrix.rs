@@ -11,9 +11,9 @@ use super::roots::make_skeleton;
 use super::ruby::{MATRIX_RUBIES, OfMatrix, SUITES_RUBIES};
 use crate::run::{Outcome, capture, write};
 
-/// A Ruby of a release with the same release's servers and drivers.
-#[derive(Clone, Debug)]
-pub(crate) struct Unpacked {
+/// Versions of a release's Ruby and servers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Versions {
     /// `3.3.8`.
     pub(crate) ruby: String,
     /// Versions of the servers; `None` where the release has no such server for the Ruby.
@@ -21,6 +21,12 @@ pub(crate) struct Unpacked {
     pub(crate) unicorn: Option<String>,
     /// Whether extensions can be built for the Ruby.
     pub(crate) has_headers: bool,
+}
+
+/// A Ruby of a release with the same release's servers and drivers.
+#[derive(Clone, Debug)]
+pub(crate) struct Unpacked {
+    pub(crate) versions: Versions,
     /// Folder of the scripts `ruby`, `puma` and `unicorn` with the unpacked libraries.
     pub(crate) programs: PathBuf,
 }
@@ -64,12 +70,45 @@ fn of(one: &OfMatrix) -> Outcome<Unpacked> {
     };
     let server = |version: &str| (!version.is_empty()).then(|| version.to_owned());
     Ok(Unpacked {
+        versions: Versions {
+            ruby: ruby.to_owned(),
+            puma: server(puma),
+            unicorn: server(unicorn),
+            has_headers: headers == "true",
+        },
+        programs,
+    })
+}
+
+/// Versions of Ruby, Puma and Unicorn in the releases of [`MATRIX_RUBIES`], observed on 2026-11-26:
+/// a stable release keeps them.
+const OBSERVED: [[&str; 3]; MATRIX_RUBIES.len()] = [
+    ["3.1.2", "5.6.5", ""],
+    ["3.3.8", "6.6.0", "6.1.0"],
+    ["3.3.8", "8.0.2", ""],
+    ["3.4.11", "", ""],
+];
+
+/// Returns the versions of all releases, of which nothing is fetched: as unpacked, or as observed
+/// before.
+pub(crate) fn versions() -> Vec<Versions> {
+    let releases = MATRIX_RUBIES.iter().zip(OBSERVED);
+    let of_release = |(one, observed): (&OfMatrix, [&str; 3])| {
+        let unpacked = one.ruby.is_there(one.libraries).then(|| of(one).ok());
+        let unpacked = unpacked.flatten().map(|unpacked| unpacked.versions);
+        unpacked.unwrap_or_else(|| as_observed(one, observed))
+    };
+    releases.map(of_release).collect()
+}
+
+fn as_observed(one: &OfMatrix, [ruby, puma, unicorn]: [&str; 3]) -> Versions {
+    let server = |version: &str| (!version.is_empty()).then(|| version.to_owned());
+    Versions {
         ruby: ruby.to_owned(),
         puma: server(puma),
         unicorn: server(unicorn),
-        has_headers: headers == "true",
-        programs,
-    })
+        has_headers: one.ruby.has_headers(),
+    }
 }
 
 /// Unpacks autoconf, needed by Ruby's own sources, and returns the folder.

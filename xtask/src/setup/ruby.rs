@@ -267,6 +267,11 @@ impl Private {
         self.version
     }
 
+    /// Whether the headers are unpacked too.
+    pub(super) fn has_headers(&self) -> bool {
+        self.more.iter().any(|package| package.ends_with("-dev"))
+    }
+
     /// The wrapper: `ruby31 puma config.ru` runs Puma on Ruby 3.1.
     pub(super) fn wrapper(&self) -> PathBuf {
         self.folder().join(self.name)
