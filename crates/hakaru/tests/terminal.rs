@@ -79,7 +79,9 @@ fn load_run_log_and_compare_fit_every_terminal() {
     check(&["log"]);
     let two = ["--url-a", &url, "--url-b", &url, "--segment", "100ms"];
     let blocks = ["--blocks", "6", "--budget", "5m"];
-    check(&[&["compare"], &two[..], &blocks, &short].concat());
+    // At a rate: the page is the same, and a closed load would take all cores for so many blocks.
+    let rate = ["--rate", "200"];
+    check(&[&["compare"], &two[..], &blocks, &short, &rate].concat());
 }
 
 /// Writes an app with the given `config.ru` on a free port, and a `hakaru.toml`.

@@ -175,7 +175,7 @@ fn line_of(text: &str, start: &str) -> String {
 const SHORT: [&str; 8] = [
     "tune",
     "--block",
-    "2s",
+    "1s",
     "--warmup",
     "500ms",
     "--threads-max",

@@ -12,6 +12,7 @@ fn each_message_is_a_route() {
         database: None,
         flow: None,
         instead: &[],
+        only_waits: false,
     };
     let json = run.ok();
     let routes = json["routes"].as_array().expect("routes");

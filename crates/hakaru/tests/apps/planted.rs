@@ -13,6 +13,7 @@ fn run(app: &str, port: &str, duration: &str) -> Value {
         database: None,
         flow: None,
         instead: &[],
+        only_waits: false,
     };
     run.ok()
 }

@@ -3,12 +3,13 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{PoisonError, RwLock};
 
 use serde_json::Value;
 
-/// One at a time: each measures, and there may be but two cores.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Held for writing by a run that needs cores, of which there may be but two, and for reading by
+/// the others.
+static CORES: RwLock<()> = RwLock::new(());
 
 /// App and settings of a run.
 pub(crate) struct Run<'a> {
@@ -24,6 +25,8 @@ pub(crate) struct Run<'a> {
     pub(crate) flow: Option<&'a str>,
     /// Texts in the app's configuration, each with a replacement.
     pub(crate) instead: &'a [(&'a str, &'a str)],
+    /// Whether app and client do little but wait, so others may do the same meanwhile.
+    pub(crate) only_waits: bool,
 }
 
 /// A copy of an app in a new folder, configured for a free port.
@@ -61,9 +64,11 @@ fn copy_of(run: &Run<'_>, folder: &Path) -> PathBuf {
 impl Run<'_> {
     /// The JSON of a run in which requests may have failed.
     pub(crate) fn json(&self) -> Value {
-        let _alone = ALONE
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        // One at a time, of those that need cores.
+        let shared = || CORES.read().unwrap_or_else(PoisonError::into_inner);
+        let alone = || CORES.write().unwrap_or_else(PoisonError::into_inner);
+        let _shared = self.only_waits.then(shared);
+        let _alone = (!self.only_waits).then(alone);
         let folder = tempfile::tempdir().expect("a temporary folder");
         let project = copy_of(self, folder.path());
         let mut hakaru = Command::new(env!("CARGO_BIN_EXE_hakaru"));

@@ -1,5 +1,7 @@
 //! Handlers of known parts: the measured parts, and the recommended threads for each.
 
+use std::thread;
+
 use serde_json::Value;
 
 use crate::support::{Run, check_only, to_fix};
@@ -28,6 +30,7 @@ fn three_servers<'a>(config: &'a str, flags: &'a [&'a str], database: Option<&'a
         database,
         flow: None,
         instead: &[],
+        only_waits: false,
     }
 }
 
@@ -74,6 +77,7 @@ fn check_inside(
     until_near(|| {
         let json = Run {
             instead,
+            only_waits: cpu == 0.0,
             ..three_servers(config, &ALONE, url)
         }
         .ok();
@@ -126,6 +130,7 @@ fn check_itself(config: &str, url: Option<&str>, (part, configured): (&str, f64)
     until_near(|| {
         let json = Run {
             flow: Some(&flow),
+            only_waits: part == "wait",
             ..three_servers(config, &ALONE, url)
         }
         .json();
@@ -149,11 +154,16 @@ fn ruby_and_go_burn_and_wait_alike() {
     for config in ["cpu.toml", "go-cpu.toml"] {
         check_itself(config, None, ("cpu", 5.0));
     }
-    for config in ["io.toml", "go-io.toml"] {
-        for url in [None, Some(mariadb.as_str()), Some(postgres.as_str())] {
+    let databases = [None, Some(mariadb.as_str()), Some(postgres.as_str())];
+    let check = |config: &str| {
+        for url in databases {
             check_itself(config, url, ("wait", 50.0));
         }
-    }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| check("io.toml"));
+        scope.spawn(|| check("go-io.toml"));
+    });
 }
 
 /// The number of threads in the advice.
