@@ -17,7 +17,7 @@ const HOST: &str = "db.prod.invalid";
 const COMPARE: &str = "compare --env-b A=1 --blocks 1 --segment 500ms";
 const TRY: &str = "try 1 --patch fix.patch --blocks 1 --segment 500ms";
 const TUNE: &str =
-    "tune --run 1 --budget 60s --workers-max 1 --threads-max 6 --block 1s --warmup 500ms";
+    "tune --run LAST --budget 60s --workers-max 1 --threads-max 2 --block 1s --warmup 500ms";
 
 fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()
@@ -185,7 +185,9 @@ fn a_rails_app_with_a_remote_production_database_is_left_alone_until_it_is_named
 
     configure(folder, &key);
     write(folder, "fix.patch", PATCH);
-    for line in ["run --duration 2s --warmup 1s", COMPARE, TRY, TUNE] {
+    // Of the last run more requests are known than a busy host lets Rails answer in two seconds.
+    let quick = "run --duration 1s --warmup 500ms";
+    for line in ["run --duration 2s --warmup 1s", COMPARE, TRY, quick, TUNE] {
         if line == COMPARE {
             boot_quickly(folder, counter.address.port());
         }
