@@ -154,19 +154,18 @@ struct Paths {
     to_fill: Vec<String>,
 }
 
-/// `/` and the GET routes: Sinatra's `get "/x"` and Rails' `get "x"`, the index of `resources :x`,
+/// `/` and the GET routes: Sinatra's `get "/x"` and Rails' `get "x"`, the pages of `resources :x`,
 /// and where other apps are put: Rack's `map "/x"` and Rails' `mount X => "/x"`. The first run
-/// takes out what answers with no page. `/` is left out where all routes have parameters: such an
-/// app has none.
+/// takes out what answers with no page. `/` is left out where a Rails app has no `root`, and where
+/// all routes of another app have parameters: such apps have none.
 fn paths(source: &str, rails: bool) -> Paths {
-    let routes: Vec<String> = source
-        .lines()
-        .filter_map(|line| route(line.trim(), rails))
-        .map(|path| format!("/{}", path.trim_start_matches('/')))
-        .collect();
-    let all_take_values = !routes.is_empty() && routes.iter().all(|path| path.contains(':'));
+    let routes = routes(source, rails);
+    let has_root = match rails {
+        true => routes.is_empty() || is_set(source, "root "),
+        false => routes.is_empty() || routes.iter().any(|path| !path.contains(':')),
+    };
     let mut paths = Paths::default();
-    if rails || !all_take_values {
+    if has_root {
         paths.plain.push("/".to_owned());
     }
     for path in routes.into_iter().filter(|path| is_plain(path)) {
@@ -183,17 +182,57 @@ fn paths(source: &str, rails: bool) -> Paths {
     paths
 }
 
-/// Returns the path of a route, if the line of source has one.
-fn route(line: &str, rails: bool) -> Option<String> {
-    if let Some(rest) = line.strip_prefix("get ") {
+/// The paths of all routes, in the order of the source. Rails' blocks put a path before those of
+/// the routes in them.
+fn routes(source: &str, rails: bool) -> Vec<String> {
+    let mut routes = Vec::new();
+    let mut before: Vec<String> = Vec::new();
+    for line in source.lines().map(str::trim) {
+        let mut prefix = before.last().cloned().unwrap_or_default();
+        if line.starts_with("collection ") || line.ends_with(":collection") {
+            prefix.truncate(prefix.rfind('/').unwrap_or_default());
+        }
+        let paths = route(line, rails).into_iter();
+        routes.extend(paths.map(|path| format!("{prefix}/{}", path.trim_start_matches('/'))));
+        if rails && (line.ends_with(" do") || line.contains(" do |")) {
+            let path = block(line).map(|path| format!("/{}", path.trim_start_matches('/')));
+            before.push(prefix + &path.unwrap_or_default());
+        } else if rails && line == "end" {
+            before.pop();
+        }
+    }
+    routes
+}
+
+/// Returns the paths of the routes in a line of source.
+fn route(line: &str, rails: bool) -> Vec<String> {
+    let path = if let Some(rest) = line.strip_prefix("get ") {
         literal(rest)
     } else if let Some(rest) = line.strip_prefix("map ") {
         literal(rest)
     } else if let Some(rest) = line.strip_prefix("mount ") {
         let at = rest.split_once("=>").or_else(|| rest.split_once("at:"));
         at.and_then(|(_, at)| literal(at.trim_start()))
-    } else if rails {
-        line.strip_prefix("resources :").and_then(index_of)
+    } else {
+        let resources = line.strip_prefix("resources :").filter(|_| rails);
+        return resources.map_or_else(Vec::new, pages_of);
+    };
+    path.into_iter().collect()
+}
+
+/// Returns the path that a block of Rails' routes puts before those in it. What changes the names
+/// of paths is unknown here: the first run takes out what is not there.
+fn block(line: &str) -> Option<String> {
+    if let Some(rest) = line.strip_prefix("resources :") {
+        let name = name_of(rest);
+        let one = name.strip_suffix('s').unwrap_or(&name);
+        Some(format!("{name}/:{one}_id"))
+    } else if let Some(rest) = line.strip_prefix("resource :") {
+        Some(name_of(rest))
+    } else if let Some(rest) = line.strip_prefix("namespace :") {
+        Some(name_of(rest))
+    } else if let Some(rest) = line.strip_prefix("scope ") {
+        literal(rest)
     } else {
         None
     }
@@ -220,14 +259,22 @@ fn literal(text: &str) -> Option<String> {
     text[1..].split(quote).next().map(str::to_owned)
 }
 
-fn index_of(text: &str) -> Option<String> {
-    let name: String = text
-        .chars()
-        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-        .collect();
-    let limited = text.contains("only:") && !text.contains("index");
-    let left_out = text.contains("except:") && text.contains("index");
-    (!limited && !left_out && !name.is_empty()).then_some(name)
+fn name_of(text: &str) -> String {
+    let name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+    text.chars().take_while(name).collect()
+}
+
+/// Returns the pages of a resource that can be read: the list, and one of it.
+fn pages_of(text: &str) -> Vec<String> {
+    let name = name_of(text);
+    let has = |action: &str| {
+        let limited = text.contains("only:") && !text.contains(action);
+        let left_out = text.contains("except:") && text.contains(action);
+        !limited && !left_out && !name.is_empty()
+    };
+    let list = has("index").then(|| name.clone());
+    let one = has("show").then(|| format!("{name}/:id"));
+    list.into_iter().chain(one).collect()
 }
 
 /// Whether a path is literal or has named parameters, no name of a change, and no content meant for
@@ -305,16 +352,32 @@ mod tests {
             &[],
         );
         check(
-            "get \"up\" => \"rails/health#show\", as: :rails_health_check\nget \"/manifest.json\" do\n\
+            "root \"pages#home\"\nget \"up\" => \"rails/health#show\", as: :rails_health_check\nget \"/manifest.json\" do\n\
              mount Sidekiq::Web => \"/jobs\"\nmount Admin::Engine, at: \"/admin\"\nmap \"/api\" do\n",
             true,
             &["/", "/jobs", "/admin", "/api"],
             &[],
         );
         check(
-            "resources :posts, only: %i[index show] do\nresources :tags, only: :show\nget \"about\"\n",
+            "root to: \"posts#index\"\nresources :posts, only: %i[index show]\nresources :tags, only: :show\n\
+             get \"about\"\n",
             true,
-            &["/", "/posts", "/about"],
+            &["/", "/posts", "/posts/1", "/tags/1", "/about"],
+            &[],
+        );
+        // An interface without `root`, and blocks that put paths before others.
+        check(
+            "Rails.application.routes.draw do\nnamespace :api do\nresources :orders, except: :show do\n\
+             resources :lines, only: :index\nget \"bill\", on: :member\nget \"due\", on: :collection\nend\nend\n\
+             scope \"/v2\" do\nget \"report\"\nend\nend\n",
+            true,
+            &[
+                "/api/orders",
+                "/api/orders/1/lines",
+                "/api/orders/1/bill",
+                "/api/orders/due",
+                "/v2/report",
+            ],
             &[],
         );
         // All routes have parameters: `/` is none of them.
