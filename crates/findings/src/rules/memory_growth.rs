@@ -78,8 +78,15 @@ impl Growth {
         self.first + self.second
     }
 
+    /// Growth in the second half, without what only made up for a loss in the first: the kernel
+    /// takes pages back, or the heap shrank.
+    fn lasting(&self) -> f64 {
+        self.second.min(self.all())
+    }
+
     fn is_steep(&self) -> bool {
-        self.second >= STEEP_BYTES_MIN && self.second >= STEEP_SHARE_MIN * self.begun
+        let lasting = self.lasting();
+        lasting >= STEEP_BYTES_MIN && lasting >= STEEP_SHARE_MIN * self.begun
     }
 }
 
@@ -97,7 +104,8 @@ fn growth(points: &[(f64, f64)]) -> Option<Growth> {
         second: last.1 - half.1,
     };
     let steady = growth.second >= STEADY_MIN * growth.first.max(0.0);
-    let much = growth.second >= GROWN_BYTES_MIN && growth.second >= GROWN_SHARE_MIN * growth.begun;
+    let lasting = growth.lasting();
+    let much = lasting >= GROWN_BYTES_MIN && lasting >= GROWN_SHARE_MIN * growth.begun;
     let seconds_min = match growth.is_steep() {
         true => SECONDS_STEEP_MIN,
         false => SECONDS_MIN,

@@ -397,4 +397,10 @@ fn memory_that_grows_to_the_end() {
     );
     run(|second| (100 + 10 * second.min(12)) << 20, 40).check(&[]);
     run(|_| 100 << 20, 40).check(&[]);
+    // What the first half gave back, the second takes again.
+    run(
+        |second| (280 - 5 * second.min(20) + 5 * second.max(20)) << 20,
+        40,
+    )
+    .check(&[]);
 }
