@@ -1,5 +1,7 @@
 //! Sessions, JSON, Marshal, templates and logging with a large share of the time.
 
+use std::collections::BTreeMap;
+
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
 use figures::counted;
@@ -116,6 +118,8 @@ struct Spent<'c, 'a> {
     /// The costliest first.
     acts: Vec<&'c ActSum<'a>>,
     demand: Demand,
+    /// Whether samples leave the statements out of the demand; the acts' own times hold them.
+    has_samples: bool,
     /// Time besides, for what goes with the work.
     loads: Demand,
     /// Sentences from samples.
@@ -129,62 +133,44 @@ impl<'c, 'a> Spent<'c, 'a> {
             .iter()
             .filter(|act| act.kind == ActKind::Work && work.names.contains(&act.what))
             .collect();
-        // Work has the GVL; what of it waits (a session's store, a log's device) is its smaller
-        // part.
-        let timed = acts
-            .iter()
-            .map(|act| context.act_demand(act, BurstKind::Running))
-            .sum::<Demand>();
         let sampled = sampled(context, work);
-        let mut routes = acts.iter().flat_map(|act| &act.routes);
-        let (by_samples, by_time) = (sampled.demand.sum(), timed.sum());
-        // Objects may ask the database while they are written: samples show the difference, times
-        // do not.
-        let is_sampled = by_samples > 0.0 && routes.all(|(at, ..)| context.is_sampled(*at));
-        let (demand, loads) = match is_sampled || by_samples > by_time {
-            true => (sampled.demand, sampled.loads),
-            // What was timed holds the statements too.
-            false => (timed, Demand::default()),
-        };
+        let demand = sampled.demand.clone().plus(timed(context, &acts, &sampled));
         let is_much = context.share_inside(demand.sum()) >= work.share_min;
         (is_much && !acts.is_empty()).then_some(Spent {
             acts,
             demand,
-            loads,
+            has_samples: sampled.has_samples(),
+            loads: sampled.loads,
             lines: sampled.lines,
         })
     }
 }
 
-fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
-    let Spent {
-        acts,
-        demand,
-        loads,
-        lines,
-    } = Spent::of(context, work)?;
-    let count: u64 = acts.iter().map(|act| act.count).sum();
-    let (made, loaded) = (demand.sum(), loads.sum());
-    let time = made + loaded;
-    let share = context.share_inside(made);
-    let most = *acts.first()?;
-    let route = context.route_of(most);
-    let gain = context.gain(&demand.plus(loads));
-    let mut evidence = vec![text!(
-        "{times}, {time} in all, most in {route}",
-        times = counted!(count, "time"),
-        time = ms(made),
-        route
-    )];
-    if loaded > 0.0 {
-        evidence.push(text!(
-            "{time} more to load the associations in it",
-            time = ms(loaded)
-        ));
+/// Returns the work's time on the routes without enough samples of it. Objects may ask the database
+/// while they are written, and what was timed holds their statements too: samples of a route show
+/// the difference, times do not.
+fn timed(context: &Context<'_>, acts: &[&ActSum<'_>], sampled: &Sampled) -> Demand {
+    let mut routes: BTreeMap<usize, f64> = BTreeMap::new();
+    for (route, _, ms) in acts.iter().flat_map(|act| &act.routes) {
+        *routes.entry(*route).or_default() += ms;
     }
-    evidence.extend(acts.iter().take(LINES_SHOWN).map(|act| told(act)));
-    evidence.extend(lines);
-    evidence.extend(settings(context, work));
+    let unknown =
+        |(route, _): &(usize, f64)| !(sampled.has_samples() && context.is_sampled(*route));
+    // Work has the GVL; what of it waits (a session's store, a log's device) is its smaller part.
+    let on = |(route, ms)| Demand::on(route, BurstKind::Running, ms);
+    routes.into_iter().filter(unknown).map(on).sum()
+}
+
+fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
+    let spent = Spent::of(context, work)?;
+    let most = *spent.acts.first()?;
+    let route = context.route_of(most);
+    let evidence = evidence(context, work, &spent, route);
+    let Spent { demand, loads, .. } = spent;
+    let made = demand.sum();
+    let time = made + loads.sum();
+    let share = context.share_inside(made);
+    let gain = context.gain(&demand.plus(loads));
     let exact = variable(context, work);
     // The replay takes all of it away; how much of it the remedy takes of a hint's work is not
     // known.
@@ -226,14 +212,37 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     })
 }
 
+/// Returns the evidence for a kind of work, with most of it on `route`.
+fn evidence(context: &Context<'_>, work: &Work, spent: &Spent<'_, '_>, route: &str) -> Vec<Text> {
+    let count: u64 = spent.acts.iter().map(|act| act.count).sum();
+    let mut evidence = vec![text!(
+        "{times}, {time} in all, most in {route}",
+        times = counted!(count, "time"),
+        time = ms(spent.demand.sum()),
+        route
+    )];
+    let loaded = spent.loads.sum();
+    if loaded > 0.0 {
+        evidence.push(text!(
+            "{time} more to load the associations in it",
+            time = ms(loaded)
+        ));
+    }
+    let acts = spent.acts.iter().take(LINES_SHOWN);
+    evidence.extend(acts.map(|act| told(act, spent.has_samples)));
+    evidence.extend(spent.lines.iter().cloned());
+    evidence.extend(settings(context, work));
+    evidence
+}
+
 /// Returns the text of one activity: the name, the time, and the calling line. A middleware's work
 /// has no line of the app.
-fn told(act: &ActSum<'_>) -> Text {
-    let told = text!(
-        "{what} {time}",
-        what = Text::named(act.what),
-        time = ms(act.time_ms)
-    );
+fn told(act: &ActSum<'_>, has_samples: bool) -> Text {
+    let (what, time) = (Text::named(act.what), ms(act.time_ms));
+    let told = match has_samples {
+        true => text!("{what} {time} with the statements in it", what, time),
+        false => text!("{what} {time}", what, time),
+    };
     match act.site {
         "" => told,
         site => text!("{told} {from}", told, from = called_from(site)),
@@ -254,6 +263,12 @@ struct Sampled {
     demand: Demand,
     loads: Demand,
     lines: Vec<Text>,
+}
+
+impl Sampled {
+    fn has_samples(&self) -> bool {
+        self.demand.sum() > 0.0
+    }
 }
 
 /// Returns what samples say of a kind of work. JSON costs more than its generator takes: objects

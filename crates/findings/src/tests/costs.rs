@@ -647,6 +647,32 @@ fn json_costs_what_is_made_ready_for_it_but_the_statements() {
     assert!((json(60) - 0.58).abs() < 0.03, "{}", json(60));
 }
 
+/// A route with few requests has few samples, and says nothing of the others' statements.
+#[test]
+fn json_of_sampled_routes_leaves_their_statements_out_beside_a_rare_route() {
+    let rare = Work {
+        running: 4.0,
+        ..Work::default()
+    };
+    let json = |run: Run| run.doing(ActKind::Work, "JSON.generate", "app/web.rb:9", 1, 3.0);
+    let run = json(busy("GET /list").requests("GET /rare", 9, rare));
+    let made = ["Serialization#serializable_hash /gems/am.rb 7", WEB];
+    let asked = [
+        "build /gems/active_record/relation.rb 4",
+        "Bug#as_json /srv/app/models/bug.rb 4",
+        WEB,
+    ];
+    let samples: [(u64, &[&str]); 3] = [(15, &made), (60, &asked), (25, &[WEB])];
+    let json = one(&run, &samples, "json-share");
+    assert!((json.gain_share - 0.15).abs() < 0.02, "{json:#?}");
+    let timed = "JSON.generate 3.03 s with the statements in it";
+    let lines: Vec<String> = json.evidence.iter().map(|it| it.to_string()).collect();
+    assert!(
+        lines.iter().any(|line| line.starts_with(timed)),
+        "{lines:#?}"
+    );
+}
+
 /// `render json: relation` loads the rows, with all included associations, on the way to JSON: less
 /// in the JSON needs no associations, but the rows.
 #[test]
