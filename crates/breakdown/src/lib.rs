@@ -30,7 +30,7 @@ use recording::{Exchange, Outcome, Recording};
 pub use cores::{CoreSpeed, core_speed};
 pub use join::{Joined, Request, join};
 pub use seconds::{Process, ProcessSecond, RubySecond, Second, Seconds, seconds};
-pub use sites::{frames_of, line_of, lines_of};
+pub use sites::{frames, frames_of, line_of, lines_of};
 pub use threads::{ThreadUse, threads};
 pub use types::{Answers, Balance, Breakdown, RouteBalance, SqlSummary};
 

@@ -104,6 +104,11 @@ pub fn lines_of(site: &str) -> impl Iterator<Item = &str> {
     site.split(BETWEEN).map(line_of)
 }
 
+/// Frames of a source line, innermost first, such as `app/models/order.rb:12 in total`.
+pub fn frames(site: &str) -> impl Iterator<Item = &str> {
+    site.split(BETWEEN)
+}
+
 /// The `count` innermost frames of a source line.
 pub fn frames_of(site: &str, count: usize) -> &str {
     match site.match_indices(BETWEEN).nth(count.saturating_sub(1)) {

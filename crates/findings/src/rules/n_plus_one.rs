@@ -55,9 +55,10 @@ struct Repeated<'a> {
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut places: BTreeMap<&str, Vec<Repeated<'_>>> = BTreeMap::new();
+    let mut places: BTreeMap<(&str, bool), Vec<Repeated<'_>>> = BTreeMap::new();
     for repeated in repeated(context) {
         let place = repeated.site.map_or(repeated.digest, looping);
+        let place = (place, repeated.store().is_some());
         places.entry(place).or_default().push(repeated);
     }
     let mut loops: Vec<Vec<Repeated<'_>>> = Vec::new();
@@ -81,15 +82,33 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// Whether statements are repeated by one loop: equally often on one route, below a common line. A
-/// loop over orders that asks for each one's customer in a template and for its total in a model is
-/// one.
+/// Whether statements are repeated by one loop: on one route, equally often below a common line, or
+/// by one call of a method. A loop over orders that asks for each one's customer in a template and
+/// for its total in a model is one. Calls of a store have another remedy than statements.
 fn are_one_loop(a: &[Repeated<'_>], b: &[Repeated<'_>]) -> bool {
     let alike = |a: &Repeated<'_>, b: &Repeated<'_>| {
         let times = a.repeat.per_request() / b.repeat.per_request();
-        a.route == b.route && (times - 1.0).abs() <= EQUALLY_OFTEN && share_a_line(a.site, b.site)
+        let equally = (times - 1.0).abs() <= EQUALLY_OFTEN && share_a_line(a.site, b.site);
+        a.route == b.route
+            && a.store().is_some() == b.store().is_some()
+            && (equally || are_of_one_call(a.site, b.site))
     };
     a.iter().any(|a| b.iter().any(|b| alike(a, b)))
+}
+
+/// Whether two lines stand in one method, called from one place: a query cache answers one of them
+/// from memory, or a condition leaves it out, so the counts differ. Two loops of one method have
+/// lines of their own between their blocks and the method's caller.
+fn are_of_one_call(a: Option<&str>, b: Option<&str>) -> bool {
+    call(a).is_some_and(|a| Some(a) == call(b))
+}
+
+/// Returns file and name of the innermost method, and the frames of its callers.
+fn call(site: Option<&str>) -> Option<(&str, &str, Vec<&str>)> {
+    let mut frames = breakdown::frames(site?);
+    let (line, method) = frames.next()?.split_once(" in ")?;
+    let callers: Vec<&str> = frames.collect();
+    (!callers.is_empty()).then_some((file_of(line)?, method, callers))
 }
 
 fn share_a_line(a: Option<&str>, b: Option<&str>) -> bool {

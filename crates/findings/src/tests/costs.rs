@@ -303,6 +303,42 @@ fn statements_that_one_loop_repeats_in_several_files_are_one_finding() {
     );
 }
 
+/// A query cache knows most customers already, so one of two statements in the loop is repeated less
+/// often. Two loops of the same method are two changes.
+#[test]
+fn statements_of_one_call_are_one_finding_however_often_each_is_executed() {
+    let repeats = |customers: &str| {
+        let run = Run::new().requests(
+            "GET /orders",
+            500,
+            Work {
+                running: 1.0,
+                sql: 2.0,
+                ..Work::default()
+            },
+        );
+        let run = run
+            .issuing(
+                "SELECT COUNT(*) FROM boxes WHERE order_id = ?",
+                "app/serializer.rb:9 in as_json < app/web.rb:4 in index",
+                40,
+                1.0,
+            )
+            .issuing("SELECT name FROM customers WHERE id = ?", customers, 8, 0.2);
+        let findings = run.findings().into_iter();
+        let repeats = findings.filter(|finding| finding.rule == RuleId::NPlusOne);
+        let titles: Vec<String> = repeats.map(|it| it.title.to_string()).collect();
+        titles
+    };
+    let same = repeats("app/serializer.rb:7 in as_json < app/web.rb:4 in index");
+    assert_eq!(same.len(), 1, "{same:#?}");
+    assert!(same[0].contains("and 1 more"), "{same:#?}");
+    let other = repeats(
+        "app/serializer.rb:7 in as_json < app/serializer.rb:6 in as_json < app/web.rb:4 in index",
+    );
+    assert_eq!(other.len(), 2, "{other:#?}");
+}
+
 /// Returns the finding of one rule on a run with samples.
 #[track_caller]
 fn one(run: &Run, samples: &[(u64, &[&str])], rule: &str) -> Finding {

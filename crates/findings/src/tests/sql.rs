@@ -183,6 +183,36 @@ fn a_store_asked_again_and_again_is_its_own_finding() {
         .check(&[]);
 }
 
+/// Loading associations at once leaves the calls of the store, which MGET makes one.
+#[test]
+fn a_loop_over_statements_and_a_store_has_a_finding_for_each() {
+    let line = "views/teaser.erb:2 < views/index.erb:3";
+    let findings = healthy()
+        .issuing("SELECT name FROM authors WHERE id = ?", line, 30, 1.5)
+        .issuing("Redis GET", line, 30, 1.0)
+        .check(&["n-plus-one", "store-calls"]);
+    let titles: Vec<String> = findings.iter().map(|it| it.title.to_string()).collect();
+    assert!(
+        titles.iter().all(|title| !title.contains("more")),
+        "{titles:#?}"
+    );
+}
+
+#[test]
+fn a_loop_that_changes_rows_is_answered_by_its_verb() {
+    let remedy = |statement: &str| {
+        let findings = healthy()
+            .issuing(statement, "app.rb:7 < app.rb:6", 20, 0.5)
+            .check(&["n-plus-one"]);
+        findings[0].remedy.text.to_string()
+    };
+    let changes = remedy("UPDATE boxes SET state = ? WHERE id = ?");
+    assert!(changes.contains("update_all"), "{changes}");
+    let deletes = remedy("DELETE FROM boxes WHERE id = ?");
+    assert!(deletes.contains("delete_all"), "{deletes}");
+    assert!(!deletes.contains("insert_all"), "{deletes}");
+}
+
 /// Statements as written by ActiveRecord for a view reading models one by one.
 #[test]
 fn a_loop_over_models_is_answered_in_the_mappers_own_words() {

@@ -1,7 +1,7 @@
 //! Statements and calls doing at once what a loop does one by one.
 
 use crate::exact::Exact;
-use words::text;
+use words::{Text, text};
 
 use super::Repeated;
 use crate::associations::{self, Association};
@@ -19,13 +19,7 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
             _ => None,
         });
     let text = match column {
-        _ if !reads && in_transactions => text!(
-            "write all rows with one statement (`insert_all`, `upsert_all`, VALUES with several rows), or at \
-             least in one transaction around the loop: each COMMIT waits for the disk"
-        ),
-        _ if !reads => text!(
-            "write all rows with one statement (VALUES with several rows, or a condition that picks them all)"
-        ),
+        _ if !reads => written(digest, in_transactions),
         Some(column) if aggregates(digest) => {
             text!(
                 "query once: {column} IN (…) with GROUP BY {column}; or keep the number in a column",
@@ -52,6 +46,29 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
             .and_then(|column| for_all(digest, column))
             .map(Exact::Text),
         safety: Safety::Code,
+    }
+}
+
+/// Returns the words for writing all rows at once.
+fn written(digest: &str, in_transactions: bool) -> Text {
+    let once = match query::verb(digest).as_str() {
+        "UPDATE" => text!(
+            "change all rows with one statement: a condition that picks them all (`update_all`), or `upsert_all` \
+             where each row gets values of its own"
+        ),
+        "DELETE" => text!(
+            "delete all rows with one statement, by a condition that picks them all (`delete_all`)"
+        ),
+        _ => text!(
+            "write all rows with one statement (`insert_all`, `upsert_all`, VALUES with several rows)"
+        ),
+    };
+    match in_transactions {
+        true => text!(
+            "{once}; or at least use one transaction around the loop: each COMMIT waits for the disk",
+            once
+        ),
+        false => once,
     }
 }
 
