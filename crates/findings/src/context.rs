@@ -80,9 +80,13 @@ impl<'a> Context<'a> {
     /// Returns an activity's share of the handlers' time on the route with most of the activity; 0
     /// without a known route.
     pub(crate) fn share_of_route(&self, act: &ActSum<'_>) -> f64 {
-        let share =
-            |(route, _, ms): &(usize, u64, f64)| share_of(*ms, self.handled_ms(|of| of == *route));
+        let share = |(route, _, ms): &(usize, u64, f64)| self.share_of_handlers(*route, *ms);
         act.routes.first().map_or(0.0, share)
+    }
+
+    /// `time_ms` as a share of the handlers' time on one route.
+    pub(crate) fn share_of_handlers(&self, route: usize, time_ms: f64) -> f64 {
+        share_of(time_ms, self.handled_ms(|of| of == route))
     }
 
     /// The handlers' time of all requests whose route is wanted, in milliseconds.

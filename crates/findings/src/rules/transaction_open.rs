@@ -19,6 +19,9 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 const EACH_MS_MIN: f64 = 2.0;
 /// Share of the handlers' time waited inside from which a change is worthwhile.
 const SHARE_MIN: f64 = 0.05;
+/// Share of the route's own time waited inside from which a change is worthwhile although the route
+/// is rare beside others, as of a sleep. Chosen by judgement.
+const SHARE_OF_ROUTE_MIN: f64 = 0.25;
 /// Share of the time gained below which nobody waits for the transaction or connection: a hint.
 const GAIN_MIN: f64 = 0.02;
 
@@ -55,7 +58,9 @@ impl<'a> Wait<'a> {
         let all_ms = wait.share * context.time_of(route, wait.kind);
         let (_, requests) = context.held_of(route);
         let each_ms = all_ms / requests.max(1.0);
-        (each_ms >= EACH_MS_MIN && context.share_inside(all_ms) >= SHARE_MIN).then_some(Wait {
+        let is_large = context.share_inside(all_ms) >= SHARE_MIN
+            || context.share_of_handlers(route, all_ms) >= SHARE_OF_ROUTE_MIN;
+        (each_ms >= EACH_MS_MIN && is_large).then_some(Wait {
             wait,
             each_ms,
             all_ms,

@@ -492,6 +492,11 @@ const SIGN: &str = "sign /srv/app/models/voucher.rb 6";
 
 /// 1,000 requests sleeping for 20 ms in a library of the app's, with the frames of `stack` around.
 fn sleeping(stack: &[&str]) -> Vec<Finding> {
+    sleeping_beside(stack, |run| run)
+}
+
+/// As [`sleeping`], with other routes beside.
+fn sleeping_beside(stack: &[&str], others: impl Fn(Run) -> Run) -> Vec<Finding> {
     let work = Work {
         running: 1.0,
         sql: 1.0,
@@ -504,11 +509,28 @@ fn sleeping(stack: &[&str]) -> Vec<Finding> {
         1,
         1.0,
     );
+    let run = others(run);
     let mut profile = profile(&run, &[(20, stack)]);
     for sample in &mut profile.samples {
         sample.state = State::Sleep;
     }
     found(&run, &profile)
+}
+
+/// The transaction of one page is worth a hint, however much time the others take.
+#[test]
+fn a_wait_inside_a_transaction_of_a_cheap_route_is_found() {
+    let report = Work {
+        running: 600.0,
+        ..Work::default()
+    };
+    let stack = ["sleep", SIGN, CREATE, TRANSACTION, CREATE, WEB];
+    let findings = sleeping_beside(&stack, |run| run.requests("GET /report", 1_000, report));
+    let mut rules = findings.iter().map(|found| found.rule);
+    assert!(
+        rules.any(|rule| rule == RuleId::TransactionOpen),
+        "{findings:#?}"
+    );
 }
 
 #[test]
