@@ -62,6 +62,38 @@ fn requests(line: &str) -> Run {
     Run::new().requests(line, 1_000, work)
 }
 
+/// What is advised for one page is advised for all of its kind.
+#[test]
+fn pages_with_the_same_advice_on_caching_are_one_finding() {
+    let work = Work {
+        running: 1.0,
+        ..Work::default()
+    };
+    let mut run = requests("GET /news").requests("GET /about", 400, work);
+    run = run.requests("GET /logo.svg.erb", 400, work);
+    for (route, kind) in [
+        ("GET /news", "text/html"),
+        ("GET /about", "text/html"),
+        ("GET /logo.svg.erb", "image/svg+xml"),
+    ] {
+        run = answering(run, route, kind, 2_000, |_| {});
+    }
+    let findings = run.check(&["answers-equal", "answers-equal"]);
+    let pages = findings.iter().find(|it| it.route == "GET /news");
+    let pages = pages.expect("a finding");
+    assert_eq!(
+        pages.title,
+        "no Cache-Control on GET /news and 1 more: the same for everyone"
+    );
+    let lines = pages.evidence.iter().map(|line| line.to_string());
+    assert!(
+        lines
+            .into_iter()
+            .any(|line| line.starts_with("GET /about: ")),
+        "{pages:#?}"
+    );
+}
+
 #[test]
 fn equal_answers_without_a_word_on_keeping_them() {
     let check = |change: fn(&mut AnswerFacts), expected: &[&str]| {
