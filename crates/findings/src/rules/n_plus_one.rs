@@ -71,7 +71,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let found = loops.into_iter().filter_map(|mut found| {
         found.sort_by(|a, b| {
-            let named = a.is_transaction().cmp(&b.is_transaction());
+            let named = a.goes_along().cmp(&b.goes_along());
             let by_cost = b.saved.sum().total_cmp(&a.saved.sum());
             named
                 .then(by_cost)
@@ -179,7 +179,7 @@ fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
                 repeat: repeat.of_all(context),
             }
         })
-        .filter(|repeated| repeated.counts() || repeated.is_transaction())
+        .filter(|repeated| repeated.counts() || repeated.goes_along())
         .collect()
 }
 
@@ -201,6 +201,12 @@ impl Repeated<'_> {
 
     fn store(&self) -> Option<Store> {
         Store::of(self.digest)
+    }
+
+    /// Whether the statement is part of what others in a loop cost: a transaction around them, or an
+    /// empty statement, by which ActiveRecord checks a connection of PostgreSQL before another one.
+    fn goes_along(&self) -> bool {
+        self.digest.is_empty() || self.is_transaction()
     }
 
     /// Whether the statement begins or ends a transaction: around statements of a loop,
@@ -249,7 +255,10 @@ impl Repeated<'_> {
                 each,
                 rows
             ),
-            fit(self.digest, 200).into(),
+            match self.digest {
+                "" => text!("an empty statement, by which the driver checks its connection"),
+                digest => fit(digest, 200).into(),
+            },
         ]
     }
 }
@@ -336,7 +345,8 @@ fn what(most: &Repeated<'_>, more: usize) -> Text {
 /// Returns one finding for everything repeated by one loop, the costliest first.
 fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     let most = found.first().filter(|most| most.counts())?;
-    let transactions = found.iter().filter(|each| each.is_transaction()).count();
+    let along = found.iter().filter(|each| each.goes_along()).count();
+    let in_transactions = found.iter().any(Repeated::is_transaction);
     let saved = found.iter().map(|each| each.saved.clone()).sum::<Demand>();
     let gain = context.gain(&saved);
     let of_route = found.iter().filter(|each| each.route == most.route);
@@ -346,7 +356,7 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     let mean = context
         .route(most.route)
         .map_or(0.0, |route| route.seen_mean_ms);
-    let what = what(most, found.len() - 1 - transactions);
+    let what = what(most, found.len() - 1 - along);
     let several = found.iter().any(|each| each.route != most.route);
     let mut evidence: Vec<Text> = most.evidence(several).into();
     evidence.extend(most.site.map(called_from));
@@ -370,7 +380,7 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
         remedy: match store {
             Some(store) => store.remedy(),
             None => loading(context, found)
-                .unwrap_or_else(|| remedy(most.digest, most.reads(), transactions > 0)),
+                .unwrap_or_else(|| remedy(most.digest, most.reads(), in_transactions)),
         },
         estimated_gain: text!(
             "{gain}: −{saved} of {mean} per request on {route}",

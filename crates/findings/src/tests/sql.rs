@@ -660,6 +660,24 @@ fn transactions_of_a_loop_belong_to_what_it_repeats() {
     healthy().issuing("COMMIT", "app.rb:7", 20, 1.5).check(&[]);
 }
 
+/// ActiveRecord sends PostgreSQL an empty statement to check a connection taken from the pool.
+#[test]
+fn checks_of_the_connection_belong_to_what_a_loop_repeats() {
+    let line = "app.rb:7 < app.rb:6";
+    let reads = healthy().issuing("SELECT name FROM users WHERE id = ?", line, 20, 0.5);
+    let alone = reads.check(&["n-plus-one"])[0].gain_share;
+    let reads = healthy().issuing("SELECT name FROM users WHERE id = ?", line, 20, 0.5);
+    let findings = reads.issuing("", line, 20, 1.0).check(&["n-plus-one"]);
+    let title = findings[0].title.to_string();
+    assert!(
+        title.contains("users") && !title.contains("more"),
+        "{title}"
+    );
+    assert!(findings[0].gain_share > 2.0 * alone, "{findings:#?}");
+    // Alone they say nothing.
+    healthy().issuing("", "app.rb:7", 20, 1.0).check(&[]);
+}
+
 /// One request in ten repeats a statement; the others are lookups. Without the repeats all are
 /// alike, and so is the slowest twentieth.
 #[test]
