@@ -220,7 +220,7 @@ fn route(line: &str, rails: bool) -> Vec<String> {
     path.into_iter().collect()
 }
 
-/// Returns the path that a block of Rails' routes puts before those in it. What changes the names
+/// Returns the path before the routes in a block of Rails' routes. What changes the names
 /// of paths is unknown here: the first run takes out what is not there.
 fn block(line: &str) -> Option<String> {
     if let Some(rest) = line.strip_prefix("resources :") {
@@ -264,7 +264,7 @@ fn name_of(text: &str) -> String {
     text.chars().take_while(name).collect()
 }
 
-/// Returns the pages of a resource that can be read: the list, and one of it.
+/// Returns the readable pages of a resource: the list, and one element.
 fn pages_of(text: &str) -> Vec<String> {
     let name = name_of(text);
     let has = |action: &str| {

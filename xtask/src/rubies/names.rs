@@ -67,7 +67,7 @@ pub(super) fn name(ruby: &str, server: &str, mode: &str) -> String {
     format!("{ruby} × {server} {mode}")
 }
 
-/// Returns the names of all rows, or of those that `only` chooses, in the order of the table.
+/// Returns the names of all rows, or of the rows chosen by `only`, in the order of the table.
 pub(super) fn listed(archives: Option<&Path>, only: &str) -> Outcome<Vec<String>> {
     let pumas = build::puma_versions(archives)?;
     let archived = archives.map_or(Ok(Vec::new()), build::rubies)?;
@@ -160,7 +160,7 @@ pub(super) fn is_built_for(found: &Versions, puma: &str) -> bool {
     found.has_headers && (found.puma.is_none() || !is_packaged)
 }
 
-/// Modes of the Pumas built for a Ruby, by index: the newest in all that the Ruby knows, the others
+/// Modes of the Pumas built for a Ruby, by index: the newest in all known to the Ruby, the others
 /// and those beside a packaged one in one.
 pub(super) fn built(
     pumas: &[&str],

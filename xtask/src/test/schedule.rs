@@ -69,8 +69,8 @@ const PARTLY: [(&str, &[&str]); 8] = [
         ],
     ),
 ];
-/// Programs of the packages above that measure, but assert nothing that company on half of the
-/// cores changes, the longest first, with texts in the names of tests that need all cores.
+/// Programs of the packages above whose assertions about measurements hold on half of the cores
+/// too, the longest first, with texts in the names of tests in need of all cores.
 const PAIRED: [(&str, &[&str]); 4] = [
     ("tests/remedies.rs", &["other_workers"]),
     ("tests/solutions.rs", &[]),

@@ -59,7 +59,7 @@ fn ids(puma: &Puma) -> Vec<u64> {
     puma.handled.iter().map(|handled| handled.id.0).collect()
 }
 
-/// Returns the only process that handled requests. Every other Ruby process, such as the master of
+/// Returns the only process with handled requests. Every other Ruby process, such as the master of
 /// a cluster, has loaded the agent and is as it was without.
 fn server(puma: &Puma) -> AgentProcess {
     let (mut served, others): (Vec<_>, Vec<_>) = puma

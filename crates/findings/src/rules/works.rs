@@ -146,9 +146,9 @@ impl<'c, 'a> Spent<'c, 'a> {
     }
 }
 
-/// Returns the work's time on the routes without enough samples of it. Objects may ask the database
-/// while they are written, and what was timed holds their statements too: samples of a route show
-/// the difference, times do not.
+/// Returns the work's time on the routes without enough samples of the work. Objects may ask the
+/// database while they are written, and what was timed holds their statements too: samples of a
+/// route show the difference, times do not.
 fn timed(context: &Context<'_>, acts: &[&ActSum<'_>], sampled: &Sampled) -> Demand {
     let mut routes: BTreeMap<usize, f64> = BTreeMap::new();
     for (route, _, ms) in acts.iter().flat_map(|act| &act.routes) {

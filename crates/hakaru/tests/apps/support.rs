@@ -7,7 +7,7 @@ use std::sync::{PoisonError, RwLock};
 
 use serde_json::Value;
 
-/// Held for writing by a run that needs cores, of which there may be but two, and for reading by
+/// Held for writing by a run in need of cores, of which there may be but two, and for reading by
 /// the others.
 static CORES: RwLock<()> = RwLock::new(());
 

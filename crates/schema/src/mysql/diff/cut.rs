@@ -1,4 +1,4 @@
-//! Indexes that MySQL would cut when the type of a column changes.
+//! Indexes which MySQL would cut when the type of a column changes.
 
 use super::{ColumnStep, TableDiff};
 use crate::mysql::conversion;
