@@ -67,7 +67,10 @@ pub(super) const CODE: &[Flag] = &[
 ];
 pub(super) const DOCTOR: &[Flag] = &[
     ("--only NAME[,NAME]", "rows"),
-    ("--blocks N", "of each comparison (5)"),
+    (
+        "--blocks N",
+        "of each comparison (1), six of which are a row",
+    ),
 ];
 pub(super) const FLOWS: &[Flag] = &[
     ("--database sqlite|mariadb", "of the chat (sqlite)"),
