@@ -5,7 +5,7 @@ use figures::text::wrap;
 /// Limit of lines for a paragraph or a list's item without a limit.
 const NO_LIMIT: usize = usize::MAX;
 
-/// Returns a page with lines of at most `columns`. Code stays as it is; a table becomes a list,
+/// Returns a page with lines of at most `columns`. Code, fenced or indented, stays as it is; a table becomes a list,
 /// since its lines would be longer.
 pub fn page(markdown: &str, columns: usize) -> String {
     let mut page = Page {
@@ -47,7 +47,10 @@ impl Page {
             self.heads.clear();
         }
         let trimmed = line.trim_start();
-        if trimmed.is_empty() {
+        let is_indented = line.starts_with("    ") && self.block.is_empty();
+        if is_indented && !trimmed.is_empty() && item(trimmed).is_none() {
+            self.text.push_str(&format!("{line}\n"));
+        } else if trimmed.is_empty() {
             self.end_block();
             if !self.text.is_empty() && !self.text.ends_with("\n\n") {
                 self.text.push('\n');
@@ -204,6 +207,13 @@ mod tests {
         let expected = "KEYS\n\nAll of them, in `hakaru\nhelp config` and the\nlist (`hakaru help\nfindings`).\n\n\
             - one that is long\n  enough to be broken\n- two\n\n`url`\n    what: where | who\n\n    run | it\n";
         assert_eq!(page(markdown, 24), expected);
+    }
+
+    #[test]
+    fn indented_code_keeps_its_lines() {
+        let markdown = "A feed:\n\n    name,password\n    user1,secret1\n\nEach row is\nused once.\n\n    - a list\n";
+        let expected = "A feed:\n\n    name,password\n    user1,secret1\n\nEach row is used\nonce.\n\n    - a list\n";
+        assert_eq!(page(markdown, 16), expected);
     }
 
     proptest! {
