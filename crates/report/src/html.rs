@@ -15,7 +15,7 @@ const JSON_PLACE: &str = "/*HAKARU_JSON*/";
 /// Catalogue of the sentences used only by the HTML page.
 const CATALOGUE: &str = "html";
 
-/// Documents of a run beside its own.
+/// Documents of a run beside the run's own.
 #[derive(Clone, Debug, Default)]
 pub struct Beside {
     /// [`crate::profile::of_run`] of the run's profile.

@@ -6,7 +6,7 @@ use crate::tree::{Attribute, Builder, Document, Element, Name};
 
 /// The namespace of the prefix `xml`.
 const OF_XML: &str = "http://www.w3.org/XML/1998/namespace";
-/// The entities that XML knows by itself.
+/// The entities defined by XML.
 const ENTITIES: [(&str, &str); 5] = [
     ("amp", "&"),
     ("lt", "<"),

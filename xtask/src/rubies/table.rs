@@ -7,7 +7,7 @@ use super::names::order;
 use super::rows::Row;
 use crate::run::{Outcome, capture};
 
-/// Cells that name a row: Ruby, server, mode.
+/// Cells naming a row: Ruby, server, mode.
 const NAME: usize = 3;
 /// What begins the sentence on what could not be had.
 const MISSING: &str = "Not run, since they could not be had: ";

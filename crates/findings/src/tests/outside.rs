@@ -62,7 +62,7 @@ fn requests(line: &str) -> Run {
     Run::new().requests(line, 1_000, work)
 }
 
-/// What is advised for one page is advised for all of its kind.
+/// Pages of one kind get one advice.
 #[test]
 fn pages_with_the_same_advice_on_caching_are_one_finding() {
     let work = Work {

@@ -164,7 +164,7 @@ fn wanted(hosts: &[Host]) -> Vec<Begin> {
     hosts.iter().map(Host::wanted).collect()
 }
 
-/// Joins hosts and what was collected of them.
+/// Joins hosts and the records collected there.
 fn collected(hosts: Vec<Host>, followed: Vec<Result<Followed, String>>) -> Vec<Collected> {
     let all = hosts.into_iter().zip(followed);
     let all = all.map(|(host, followed)| Collected {

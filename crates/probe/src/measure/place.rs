@@ -78,7 +78,7 @@ fn setting(kind: DatabaseKind) -> &'static str {
     }
 }
 
-/// Whether it is a SQLite without a file.
+/// Whether the database is a SQLite without a file.
 fn is_memory(database: &Database) -> bool {
     let file = database.values.get(setting(database.kind));
     database.kind == DatabaseKind::Sqlite && file.is_none_or(String::is_empty)

@@ -7,7 +7,7 @@ use doctor::snapshot::{Database, DatabaseKind};
 
 use super::{blocks, misses, ranges};
 
-/// Least `random_page_cost` that is asked about.
+/// Least `random_page_cost` asked about.
 const PAGE_COST_MIN: f64 = 3.0;
 
 /// Measures what misses and plans cost, and stores it with the server; what cannot be measured
