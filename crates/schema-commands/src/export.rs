@@ -61,11 +61,21 @@ fn script(statements: &[String], server: &Server) -> String {
         .map(|sql| match server.dialect() {
             // The client cuts at every `;` otherwise, also in the body of a trigger.
             Dialect::Mysql if sql.contains(';') => {
-                format!("DELIMITER ;;\n{sql} ;;\nDELIMITER ;\n\n")
+                let text = format!("DELIMITER ;;\n{sql} ;;\nDELIMITER ;\n\n");
+                match schema::mysql::needs_oracle_mode(sql) {
+                    true => in_oracle_mode(&text),
+                    false => text,
+                }
             }
             _ => format!("{sql};\n\n"),
         })
         .collect()
+}
+
+fn in_oracle_mode(text: &str) -> String {
+    let mode = schema::mysql::ORACLE_MODE;
+    let text = text.trim_end();
+    format!("SET SESSION sql_mode = '{mode}';\n{text}\nSET SESSION sql_mode = DEFAULT;\n\n")
 }
 
 /// Writes one file for each table with the table's parts, and one for each other object. Names

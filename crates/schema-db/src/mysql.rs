@@ -191,9 +191,7 @@ impl Database for Mysql {
     }
 
     fn execute(&mut self, sql: &str) -> Result<(), DbError> {
-        self.connection
-            .query_drop(sql)
-            .map_err(|error| error::in_statement(error, sql))
+        connection::execute(&mut self.connection, sql)
     }
 
     fn query(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DbError> {

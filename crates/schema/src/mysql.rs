@@ -24,6 +24,7 @@ mod model;
 mod native;
 mod needs;
 mod normal;
+mod oracle;
 mod order;
 mod outline;
 mod parse;
@@ -39,6 +40,7 @@ use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, Style, S
 use model::{Event, Grant, Name, Opaque, Table, Trigger, View};
 
 pub use dormant::dormant;
+pub use oracle::{ORACLE_MODE, needs_oracle_mode};
 
 /// The schema of one database.
 #[derive(Clone, Debug, Default)]

@@ -100,6 +100,26 @@ fn version(banner: &str) -> Version {
     Version(next(), next(), next())
 }
 
+/// Executes a statement in the SQL mode of its kind.
+pub(super) fn execute(connection: &mut Conn, sql: &str) -> Result<(), DbError> {
+    let run = |connection: &mut Conn, sql: &str| {
+        let done = connection.query_drop(sql);
+        done.map_err(|error| error::in_statement(error, sql))
+    };
+    if !schema::mysql::needs_oracle_mode(sql) {
+        return run(connection, sql);
+    }
+    let mode: Option<String> = connection
+        .query_first("SELECT @@SESSION.sql_mode")
+        .map_err(|error| error::in_statement(error, sql))?;
+    let oracle = schema::mysql::ORACLE_MODE;
+    run(connection, &format!("SET SESSION sql_mode = '{oracle}'"))?;
+    let done = run(connection, sql);
+    let mode = mode.unwrap_or_default();
+    run(connection, &format!("SET SESSION sql_mode = '{mode}'"))?;
+    done
+}
+
 /// Takes the server's advisory lock of the database.
 pub(super) fn lock(
     connection: &mut Conn,

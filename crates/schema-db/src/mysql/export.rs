@@ -39,6 +39,8 @@ enum Kind {
     Event,
     Procedure,
     Function,
+    Package,
+    PackageBody,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,9 +164,7 @@ fn reader(address: &MysqlAddress) -> Result<Conn, DbError> {
 }
 
 fn run(connection: &mut Conn, sql: &str) -> Result<(), DbError> {
-    connection
-        .query_drop(sql)
-        .map_err(|error| error::in_statement(error, sql))
+    connection::execute(connection, sql)
 }
 
 fn rows(connection: &mut Conn, sql: &str) -> Result<Vec<Row>, DbError> {
@@ -229,6 +229,8 @@ fn objects(connection: &mut Conn) -> Result<Vec<Object>, DbError> {
             "EVENT" => Kind::Event,
             "PROCEDURE" => Kind::Procedure,
             "FUNCTION" => Kind::Function,
+            "PACKAGE" => Kind::Package,
+            "PACKAGE BODY" => Kind::PackageBody,
             kind if kind.ends_with("TABLE") || kind == "SYSTEM VERSIONED" => Kind::Table,
             _ => continue,
         };
@@ -307,6 +309,8 @@ fn definition(connection: &mut Conn, object: &Object) -> Result<Option<String>, 
         Kind::Event => ("EVENT", 3),
         Kind::Procedure => ("PROCEDURE", 2),
         Kind::Function => ("FUNCTION", 2),
+        Kind::Package => ("PACKAGE", 2),
+        Kind::PackageBody => ("PACKAGE BODY", 2),
     };
     let sql = format!("SHOW CREATE {kind} `{}`", object.name.replace('`', "``"));
     let row: Option<Row> = match connection.query_first(&sql) {

@@ -2,10 +2,10 @@
 
 use schema::Product;
 
-/// Query for MariaDB's packages, listed among routines.
+/// Query for routines of kinds not read.
 const ROUTINES: &str = "
     SELECT LOWER(ROUTINE_TYPE), ROUTINE_NAME FROM information_schema.ROUTINES
-    WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_TYPE NOT IN ('PROCEDURE', 'FUNCTION')";
+    WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_TYPE NOT IN ('PROCEDURE', 'FUNCTION', 'PACKAGE', 'PACKAGE BODY')";
 
 /// Query for tables of kinds not read.
 const TABLES: &str = "

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::expr;
 use super::fold::fold;
 use super::lex::{Executes, Fault, Token};
-use super::model::{Opaque, Table};
+use super::model::{Opaque, PACKAGE, PACKAGE_BODY, Table};
 use super::normal::routine;
 use super::parse::{self, Created};
 use super::split::{Splitter, Statement};
@@ -383,11 +383,15 @@ impl<'s> Reader<'_, 's> {
 }
 
 fn opaque_kind(cursor: &mut Cursor<'_, '_>) -> Option<&'static str> {
-    const KINDS: [(&str, &str); 3] = [
+    const KINDS: [(&str, &str); 4] = [
+        ("PACKAGE", PACKAGE),
         ("PROCEDURE", "procedure"),
         ("FUNCTION", "function"),
         ("SEQUENCE", "sequence"),
     ];
+    if cursor.eat_seq(&["PACKAGE", "BODY"]) {
+        return Some(PACKAGE_BODY);
+    }
     let found = KINDS.iter().find(|(word, _)| cursor.eat(word));
     found.map(|(_, kind)| *kind)
 }

@@ -112,6 +112,12 @@ struct Body {
     depth: usize,
     /// Whether the previous word was END, possibly followed by the block's kind.
     is_end: bool,
+    /// Whether the program is a package: a block without BEGIN, or with one for what is executed at
+    /// first use.
+    is_package: bool,
+    /// Whether the head of a package's routine has begun, and whether BEGIN is still to come.
+    is_head: bool,
+    is_routine: bool,
 }
 
 /// A program's kind stands at most so many tokens behind CREATE (OR REPLACE DEFINER = user @ host
@@ -131,6 +137,8 @@ impl Body {
                     .iter()
                     .any(|kind| token.is(kind))
                 && !before.iter().any(|token| token.is_op("("));
+            self.is_package = self.is_program && token.is("PACKAGE");
+            self.depth = usize::from(self.is_package);
             return;
         }
         let is_block = ["IF", "LOOP", "WHILE", "REPEAT"]
@@ -142,10 +150,25 @@ impl Body {
             self.depth = self.depth.saturating_sub(1);
         } else if was_end && (is_block || token.is("CASE")) {
             // The kind of the block that has just ended.
+        } else if self.is_package && self.depth == 1 {
+            self.see_in_package(token);
         } else if token.is("BEGIN")
             || token.is("CASE")
             || (is_block && begins_statement(before.last()))
         {
+            self.depth += 1;
+        }
+    }
+}
+
+impl Body {
+    /// Counts a word of a package outside of routines.
+    fn see_in_package(&mut self, token: &Token<'_>) {
+        if token.is("AS") || token.is("IS") {
+            self.is_routine = std::mem::take(&mut self.is_head);
+        } else if token.is("FUNCTION") || token.is("PROCEDURE") {
+            self.is_head = true;
+        } else if token.is("BEGIN") && std::mem::take(&mut self.is_routine) {
             self.depth += 1;
         }
     }
@@ -198,6 +221,12 @@ mod tests {
             BEGIN f; END;
         END";
         check(&format!("{body}; g"), &[body, "g"]);
+        let package = "CREATE PACKAGE p AS FUNCTION one RETURN int; PROCEDURE two(a int); END";
+        let body = "CREATE OR REPLACE PACKAGE BODY p AS a int := 5; FUNCTION one RETURN int AS BEGIN RETURN 1; END;
+            PROCEDURE two(a int) AS b int; BEGIN IF a IS NULL THEN b := 2; END IF; END; BEGIN a := 7; END";
+        check(&format!("{package}; {body}; c"), &[package, body, "c"]);
+        let variables = "CREATE PACKAGE BODY p AS a int; BEGIN a := 7; END";
+        check(&format!("{variables}; c"), &[variables, "c"]);
         let single = "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO IF (a) THEN b; END IF";
         check(&format!("{single}; c"), &[single, "c"]);
         check(

@@ -305,6 +305,21 @@ pub(super) const FEATURES: &[Feature] = &[
         "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1, 2), PARTITION r DEFAULT)",
         "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1), PARTITION q VALUES IN (3), PARTITION r DEFAULT)",
     ),
+    // The body of a package goes with its head, changed or not.
+    on(
+        Product::MariaDb,
+        "CREATE PACKAGE p AS FUNCTION one RETURN int; END; CREATE PACKAGE BODY p AS FUNCTION one RETURN int AS BEGIN RETURN 1; END; END; \
+         CREATE PACKAGE q AS PROCEDURE act; END; CREATE PACKAGE BODY q AS PROCEDURE act AS BEGIN SET @a = 1; END; END; \
+         CREATE PACKAGE gone AS PROCEDURE act; END; CREATE PACKAGE BODY gone AS PROCEDURE act AS BEGIN SET @a = 1; END; END",
+        "CREATE PACKAGE p AS FUNCTION one RETURN int; PROCEDURE two; END; CREATE PACKAGE BODY p AS FUNCTION one RETURN int AS BEGIN RETURN 1; END; \
+         PROCEDURE two AS BEGIN SET @a = 2; END; END; \
+         CREATE PACKAGE q AS PROCEDURE act; END; CREATE PACKAGE BODY q AS PROCEDURE act AS BEGIN SET @a = 2; END; END",
+    ),
+    on(
+        Product::MariaDb,
+        "CREATE PACKAGE p COMMENT 'one' AS PROCEDURE act; END; CREATE PACKAGE BODY p AS PROCEDURE act AS BEGIN SET @a = 1; END; END",
+        "CREATE PACKAGE p COMMENT 'two' AS PROCEDURE act; END; CREATE PACKAGE BODY p AS PROCEDURE act AS BEGIN SET @a = 1; END; END",
+    ),
     // The server takes the bytes of an enumeration's number for letters of the text that follows,
     // so that an index would be on the first of them.
     on(

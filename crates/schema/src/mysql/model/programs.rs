@@ -72,10 +72,16 @@ pub struct Event {
     pub source: String,
 }
 
-/// A routine or a sequence, stored as written.
+/// Kind of a MariaDB package's head.
+pub const PACKAGE: &str = "package";
+
+/// Kind of a package's body, which goes with the head.
+pub const PACKAGE_BODY: &str = "package body";
+
+/// A routine, a package or a sequence, stored as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opaque {
-    /// `procedure`, `function` or `sequence`.
+    /// `procedure`, `function`, `package`, `package body` or `sequence`.
     pub kind: &'static str,
     /// Name of the object.
     pub name: String,

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::mysql::lex::backticked;
-use crate::mysql::model::{Event, Opaque, Trigger, View};
+use crate::mysql::model::{Event, Opaque, PACKAGE, PACKAGE_BODY, Trigger, View};
 use crate::mysql::{order, trigger_order};
 use crate::{Hazard, Verb};
 
@@ -39,11 +39,16 @@ impl Builder<'_> {
         }
     }
 
-    /// Creates routines and sequences, as far as `asked` for.
+    /// Creates routines, packages and sequences, as far as `asked` for. The body of a package
+    /// follows its head.
     pub(super) fn create_opaques(&mut self, asked: &dyn Fn(&Opaque) -> bool) {
-        for opaque in self.to.opaques.iter().filter(|opaque| asked(opaque)) {
+        let asked = self.to.opaques.iter().filter(|opaque| asked(opaque));
+        let (bodies, others): (Vec<&Opaque>, Vec<&Opaque>) =
+            asked.partition(|opaque| opaque.kind == PACKAGE_BODY);
+        for opaque in others.into_iter().chain(bodies) {
             let before = self.from.opaque(opaque);
-            match before {
+            let went_with_head = opaque.kind == PACKAGE_BODY && self.is_head_replaced(opaque);
+            match before.filter(|_| !went_with_head) {
                 Some(before) if before.norm == opaque.norm => continue,
                 Some(_) => {
                     self.drop_program(opaque.kind, &opaque.name, true);
@@ -57,6 +62,17 @@ impl Builder<'_> {
                 opaque.name.clone(),
             );
         }
+    }
+
+    /// Whether the head of a package's body is dropped, and so the body.
+    fn is_head_replaced(&self, body: &Opaque) -> bool {
+        let head = |schema: &'_ crate::mysql::Schema| {
+            let mut opaques = schema.opaques.iter();
+            let found = opaques.find(|known| (known.kind, &known.name) == (PACKAGE, &body.name));
+            found.map(|head| head.norm.clone())
+        };
+        let before = head(self.from);
+        before.is_some() && before != head(self.to)
     }
 
     pub(super) fn views(&mut self) {
@@ -154,12 +170,12 @@ impl Builder<'_> {
         {
             self.drop_program("event", &event.name.text, false);
         }
-        for opaque in from
-            .opaques
-            .iter()
-            .filter(|opaque| to.opaque(opaque).is_none())
-        {
-            self.drop_program(opaque.kind, &opaque.name, false);
+        let gone = from.opaques.iter();
+        for opaque in gone.filter(|opaque| to.opaque(opaque).is_none()) {
+            // The body of a package goes with its head.
+            if opaque.kind != PACKAGE_BODY || !self.is_head_replaced(opaque) {
+                self.drop_program(opaque.kind, &opaque.name, false);
+            }
         }
     }
 }
