@@ -96,6 +96,10 @@ impl Schema {
             .map(|table| &table.meta)
             .chain(self.views.values().map(|view| &view.meta))
             .chain(self.sequences.values().map(|sequence| &sequence.meta))
+            .chain(self.functions.values().map(|function| &function.meta))
+            .chain(self.types.values().map(|found| &found.meta))
+            .chain(self.schemas.values().map(|schema| &schema.meta))
+            .chain(self.kept.values().map(|kept| &kept.meta))
             .filter_map(|meta| meta.owner.as_ref().map(|owner| &owner.role));
         granted.chain(owners).cloned().collect()
     }
@@ -157,6 +161,9 @@ impl Schema {
                 || self.views.contains(name)
                 || self.tables.values().any(has_index)
         };
+        let foreign = self.kept.keys().filter(|key| key.0 == "foreign-table");
+        let foreign: Vec<String> = foreign.map(|(_, name)| name.clone()).collect();
+        let is_there = |name: &name::Name| is_there(name) || foreign.contains(&name.quoted());
         self.kept.retain(|(kind, name), kept| {
             named(kind, name) && kept.on.as_ref().is_none_or(is_there)
         });
@@ -172,7 +179,7 @@ impl Schema {
     }
 
     /// Schemas created explicitly, or containing an object.
-    fn namespaces(&self) -> std::collections::BTreeSet<String> {
+    pub(crate) fn namespaces(&self) -> std::collections::BTreeSet<String> {
         let inside = self
             .tables
             .keys()
@@ -293,6 +300,76 @@ mod tests {
         let other = to.replace("'a', 'b'", "'b', 'a'");
         assert_eq!(privileges(&to, &other, "app"), &grants[..1]);
         assert_eq!(privileges(&to, &other, "nobody"), &grants[..1]);
+    }
+
+    #[test]
+    fn privileges_on_what_is_made_later_are_compared() {
+        let to = "ALTER DEFAULT PRIVILEGES FOR ROLE deploy IN SCHEMA public GRANT SELECT, INSERT ON TABLES TO app, other; \
+                  ALTER DEFAULT PRIVILEGES FOR ROLE deploy IN SCHEMA public REVOKE INSERT ON TABLES FROM app; \
+                  ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;";
+        let head = "ALTER DEFAULT PRIVILEGES FOR ROLE deploy IN SCHEMA public";
+        let check = |from: &str, to: &str, role: &str, expected: &str| {
+            assert_eq!(privileges(from, to, role), [expected], "{from} to {to}");
+        };
+        check(
+            "",
+            to,
+            "app",
+            &format!("{head} GRANT SELECT ON TABLES TO app"),
+        );
+        let revoked = format!("-- {head} REVOKE SELECT ON TABLES FROM app");
+        check(to, "", "app", &revoked);
+        let closed = "ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM public";
+        check("", to, "public", &format!("-- {closed}"));
+        let opened = "ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO public";
+        check(to, "", "public", &format!("-- {opened}"));
+        assert!(privileges(to, to, "app").is_empty());
+    }
+
+    #[test]
+    fn maintenance_is_part_of_all_where_a_server_has_it() {
+        let read = |text: &str, version: Option<u32>| {
+            let source = Source {
+                name: "text".to_owned(),
+                text: format!("CREATE TABLE t (a int); {text}"),
+            };
+            let server = Server {
+                version: version.map(|version| crate::Version(version, 0, 0)),
+                ..Server::unknown(Product::Postgres)
+            };
+            (super::read(&[source], &server, 1).unwrap().0, server)
+        };
+        let check = |from: &str, to: &str, version: Option<u32>, expected: &[&str]| {
+            let ((from, server), (to, _)) = (read(from, version), read(to, version));
+            let options = crate::PlanOptions {
+                managed_roles: vec!["app".to_owned()],
+                server: Some(server),
+                ..crate::PlanOptions::default()
+            };
+            let plan = super::plan(&from, &to, &options).unwrap();
+            let texts = plan.statements.iter().map(|each| each.sql.as_str());
+            assert_eq!(texts.collect::<Vec<_>>(), expected, "{version:?}");
+        };
+        let all = "GRANT ALL ON t TO app;";
+        let seven =
+            "GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON t TO app;";
+        let eight = seven.replace("TRIGGER", "TRIGGER, MAINTAIN");
+        check(&eight, all, None, &[]);
+        check(seven, all, None, &[]);
+        check(seven, all, Some(16), &[]);
+        check(&eight, all, Some(17), &[]);
+        check(
+            seven,
+            all,
+            Some(17),
+            &["GRANT MAINTAIN ON TABLE public.t TO app"],
+        );
+        check(
+            all,
+            seven,
+            Some(18),
+            &["REVOKE MAINTAIN ON TABLE public.t FROM app"],
+        );
     }
 
     #[test]

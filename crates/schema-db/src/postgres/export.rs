@@ -5,6 +5,7 @@
 //! something else: the parts of a partitioned table's keys and indexes, the sequence of an identity
 //! column.
 
+mod foreign;
 mod kept;
 mod privileges;
 
@@ -34,7 +35,7 @@ pub(super) const OURS: &str = "
 ";
 
 /// In an order in which an empty server takes the statements.
-const QUERIES: [&str; 26] = [
+const QUERIES: [&str; 30] = [
     SCHEMAS,
     EXTENSIONS,
     kept::FIRST,
@@ -46,6 +47,8 @@ const QUERIES: [&str; 26] = [
     kept::CALLS,
     kept::METHODS,
     TABLES,
+    foreign::TABLES,
+    foreign::COLUMNS,
     PARTS,
     INDEXES,
     VIEWS,
@@ -60,7 +63,9 @@ const QUERIES: [&str; 26] = [
     DETAILS,
     COMMENTS,
     kept::COMMENTS,
+    privileges::OWNERS,
     privileges::PRIVILEGES,
+    privileges::DEFAULTS,
 ];
 
 const SCHEMAS: &str = "
@@ -151,7 +156,7 @@ const TABLES: &str = "
 const PARTS: &str = "
     SELECT format('ALTER TABLE ONLY %s ATTACH PARTITION %s %s', p.full_name, r.full_name, pg_get_expr(r.relpartbound, r.oid))
     FROM relation r JOIN pg_inherits ON inhrelid = r.oid JOIN relation p ON p.oid = inhparent
-    WHERE r.relispartition AND r.relkind IN ('r', 'p')
+    WHERE r.relispartition AND r.relkind IN ('r', 'p', 'f')
     UNION ALL
     SELECT format('ALTER SEQUENCE %s OWNED BY %s.%I', s.full_name, t.full_name, attname)
     FROM pg_depend d JOIN relation s ON s.oid = objid AND s.relkind = 'S' JOIN relation t ON t.oid = refobjid
@@ -211,7 +216,9 @@ const DETAILS: &str = "
     SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I SET %s', full_name, attname, what)
     FROM relation r JOIN pg_attribute a ON attrelid = r.oid JOIN pg_type t ON t.oid = atttypid,
     LATERAL (VALUES
-        (CASE WHEN attstorage <> typstorage THEN 'STORAGE ' || CASE attstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL'
+        (CASE WHEN attstorage <> typstorage OR (NOT attislocal AND NOT relispartition AND EXISTS (SELECT FROM pg_inherits
+                JOIN pg_attribute p ON p.attrelid = inhparent WHERE inhrelid = r.oid AND p.attname = a.attname AND p.attstorage <> a.attstorage))
+            THEN 'STORAGE ' || CASE attstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL'
             WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END END),
         (CASE attcompression WHEN 'p' THEN 'COMPRESSION pglz' WHEN 'l' THEN 'COMPRESSION lz4' END),
         (CASE WHEN attstattarget >= 0 THEN 'STATISTICS ' || attstattarget END)) AS v (what)
@@ -224,10 +231,11 @@ const DETAILS: &str = "
     FROM relation r WHERE relkind IN ('r', 'p') AND relreplident NOT IN ('d')
     UNION ALL
     SELECT format('ALTER %s %s OWNER TO %I', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW'
-        WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, full_name, pg_get_userbyid(relowner))
-    FROM relation r WHERE relkind IN ('r', 'p', 'v', 'm', 'S') AND pg_get_userbyid(relowner) <> current_user
+        WHEN 'S' THEN 'SEQUENCE' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, full_name, pg_get_userbyid(relowner))
+    FROM relation r WHERE relkind IN ('r', 'p', 'v', 'm', 'S', 'f') AND pg_get_userbyid(relowner) <> current_user
         AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = r.oid
-            AND d.deptype IN ('i', 'a') AND relkind = 'S')";
+            AND d.deptype IN ('i', 'a') AND relkind = 'S')
+    ORDER BY 1";
 
 const COMMENTS: &str = "
     SELECT format('COMMENT ON %s IS %L', target, description) FROM (

@@ -9,16 +9,6 @@ use crate::{DbError, Unseen};
 /// has a number below 16384.
 const QUERY: &str = "
     , ours_only AS (SELECT classid, objid FROM pg_depend WHERE deptype IN ('e', 'i'))
-    , routine AS (SELECT p.*, format('%I.%I(%s)', nspname, proname, pg_get_function_identity_arguments(p.oid)) AS full_name
-        FROM pg_proc p JOIN ours n ON n.oid = pronamespace
-        WHERE NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid)
-            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i'))
-    , owned AS (
-        SELECT 'table' AS kind, full_name AS name, relowner AS owner FROM relation WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
-        UNION ALL SELECT 'function', full_name, proowner FROM routine
-        UNION ALL SELECT 'schema', quote_ident(n.nspname), nspowner
-            FROM ours JOIN pg_namespace n ON n.oid = ours.oid WHERE n.nspname <> 'public')
-    , usual AS (SELECT owner FROM owned GROUP BY owner ORDER BY count(*) DESC, owner LIMIT 1)
     , found (kind, name, classid, objid) AS (
         SELECT 'announced type', format('%I.%I', nspname, typname), 'pg_type'::regclass::oid, t.oid
             FROM pg_type t JOIN ours n ON n.oid = typnamespace WHERE typtype = 'p'
@@ -36,36 +26,17 @@ const QUERY: &str = "
         SELECT 'password of a user mapping', format('%s on %I', usename, srvname), 0::oid, 0::oid
             FROM pg_user_mappings, pg_options_to_table(umoptions) WHERE option_name ~* 'passw|secret|token'
         UNION ALL
-        SELECT 'type of a typed table', full_name, 0::oid, 0::oid FROM relation WHERE reloftype <> 0
-        UNION ALL
-        SELECT 'storage of an inherited column', format('%s.%I', full_name, attname), 0::oid, 0::oid
-            FROM relation r JOIN pg_attribute ON attrelid = r.oid JOIN pg_type t ON t.oid = atttypid
-            WHERE NOT attislocal AND NOT relispartition AND attnum > 0 AND (attstorage <> typstorage OR attcompression <> '')
-                AND NOT EXISTS (SELECT FROM pg_inherits JOIN pg_attribute p ON p.attrelid = inhparent WHERE inhrelid = r.oid
-                    AND p.attname = pg_attribute.attname AND p.attstorage = pg_attribute.attstorage AND p.attcompression = pg_attribute.attcompression)
-        UNION ALL SELECT 'foreign table', full_name, 'pg_class'::regclass, oid FROM relation WHERE relkind = 'f'
-        UNION ALL
-        SELECT 'default privileges', format('of %I%s', pg_get_userbyid(defaclrole), coalesce(' in ' || quote_ident(nspname), '')),
-                0::oid, 0::oid
-            FROM pg_default_acl d LEFT JOIN pg_namespace n ON n.oid = defaclnamespace
-        UNION ALL
-        SELECT 'owner', format('%I of %s %s', pg_get_userbyid(owner), kind, name), 0::oid, 0::oid
-            FROM owned WHERE owner <> (SELECT owner FROM usual)
-        UNION ALL
-        SELECT 'privilege', format('EXECUTE on the aggregate %s, as somebody changed it', full_name), 0::oid, 0::oid
-            FROM routine WHERE prokind = 'a' AND proacl IS NOT NULL
+        SELECT 'default privilege of an owner', format('%s of %I%s', u.privilege_type, pg_get_userbyid(defaclrole),
+                coalesce(' in ' || quote_ident(nspname), '')), 0::oid, 0::oid
+            FROM pg_default_acl d LEFT JOIN pg_namespace n ON n.oid = defaclnamespace,
+                aclexplode(acldefault(CASE defaclobjtype WHEN 'S' THEN 's' ELSE defaclobjtype END, defaclrole)) AS u
+            WHERE defaclnamespace = 0 AND u.grantee = defaclrole AND NOT EXISTS (SELECT FROM aclexplode(defaclacl) AS entry
+                WHERE entry.grantee = defaclrole AND entry.privilege_type = u.privilege_type)
         UNION ALL
         SELECT 'privilege of an owner', format('%s on %s', privilege_type, full_name), 0::oid, 0::oid
             FROM relation r, aclexplode(acldefault(CASE relkind WHEN 'S' THEN 's' ELSE 'r' END::\"char\", relowner)) AS usual_one
             WHERE relacl IS NOT NULL AND relkind IN ('r', 'p', 'v', 'm', 'S') AND NOT EXISTS (SELECT FROM aclexplode(relacl) AS entry
                 WHERE entry.grantee = relowner AND entry.privilege_type = usual_one.privilege_type)
-        UNION ALL
-        SELECT 'privilege', format('MAINTAIN of %s on %s', CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee) END, full_name),
-                0::oid, 0::oid
-            FROM relation r, aclexplode(relacl) AS entry WHERE grantee <> relowner AND relkind <> 'S'
-                AND current_setting('server_version_num')::integer >= 170000
-            GROUP BY full_name, grantee
-            HAVING bool_or(privilege_type = 'MAINTAIN') <> (count(DISTINCT privilege_type) FILTER (WHERE privilege_type <> 'MAINTAIN') = 7)
         UNION ALL
         SELECT 'invalid index', r.full_name, 0::oid, 0::oid
             FROM pg_index i JOIN relation r ON r.oid = indexrelid WHERE NOT indisvalid

@@ -18,6 +18,7 @@ mod kept;
 mod links;
 mod locks;
 mod order;
+mod owners;
 mod parents;
 mod parts;
 mod renames;
@@ -25,6 +26,7 @@ mod replace;
 mod routines;
 mod sequences;
 mod tables;
+mod typed;
 mod types;
 mod views;
 mod way;
@@ -133,6 +135,7 @@ impl<'a> Builder<'a> {
         self.statements.extend(renames);
         self.clear_other_kinds();
         self.clear_views_for_types();
+        self.clear_typed();
         self.announce_types();
         for unit in self.units() {
             self.unit(&unit);
@@ -145,6 +148,7 @@ impl<'a> Builder<'a> {
         self.comments();
         self.grants();
         self.drops();
+        self.bind_typed();
         self.mark_new_values();
         self.state_locks();
         self.link();

@@ -4,12 +4,14 @@
 //! state of a rule), is an object too: a *setting*, with a statement that takes it back.
 
 mod change;
+mod foreign;
 mod norm;
 mod published;
 mod reader;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use super::listed::Listed;
 use super::model::{Kept, Meta};
@@ -17,8 +19,9 @@ use super::name::Name;
 use norm::norm_of;
 use reader::{Identity, Reader};
 
-pub(crate) use change::changes;
+pub(crate) use change::{attributes_of, changes};
 pub(crate) use norm::{calls_publisher, has_copy};
+pub(crate) use words::Words;
 
 /// When objects of a kind are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +86,7 @@ const fn kind(words: &'static str, kind: &'static str, stage: Stage, shape: Shap
 }
 
 /// All kinds compared by words. Where one's words begin with another's, the longer ones come first.
-static KINDS: [Kind; 37] = [
+static KINDS: [Kind; 43] = [
     kind("COLLATION", "collation", Stage::Early, Shape::InSchema),
     kind(
         "FOREIGN DATA WRAPPER",
@@ -91,6 +94,14 @@ static KINDS: [Kind; 37] = [
         Stage::Among,
         Shape::Global,
     ),
+    kind(
+        "FOREIGN TABLE",
+        "foreign-table",
+        Stage::Among,
+        Shape::InSchema,
+    ),
+    kind("", "foreign-column-options", Stage::Late, Shape::Setting),
+    kind("", "foreign-partition", Stage::Late, Shape::Setting),
     kind("SERVER", "foreign-server", Stage::Among, Shape::Global),
     kind("USER MAPPING", "user-mapping", Stage::Among, Shape::Mapping),
     kind("LANGUAGE", "language", Stage::Among, Shape::Global),
@@ -161,6 +172,9 @@ static KINDS: [Kind; 37] = [
     kind("", "event-trigger-state", Stage::Late, Shape::Setting),
     kind("", "security-label", Stage::Late, Shape::Setting),
     kind("", "column-default", Stage::Late, Shape::Setting),
+    kind("", "typed-table", Stage::Late, Shape::Setting),
+    kind("", "column-storage", Stage::Late, Shape::Setting),
+    kind("", "column-compression", Stage::Late, Shape::Setting),
 ];
 
 fn named(kind: &str) -> Option<&'static Kind> {
@@ -191,6 +205,7 @@ impl Kind {
                 self.kind,
                 "text-search-mapping"
                     | "operator-family-member"
+                    | "foreign-partition"
                     | "publication-table"
                     | "publication-schema"
                     | "security-label"
@@ -219,6 +234,11 @@ impl Named {
 }
 
 impl Kept {
+    /// Whether the object is the bond between a table and a type.
+    pub(crate) fn is_binding(&self) -> bool {
+        self.kind.kind == "typed-table"
+    }
+
     /// Whether the definition is short for `CREATE EXTENSION`: a language without a handler.
     pub(crate) fn is_extension(&self) -> bool {
         self.kind.kind == "language" && !self.norm.contains(" handler ")
@@ -272,7 +292,10 @@ pub(crate) fn read(text: &str, schema: &str) -> Option<Vec<Step>> {
         return settings::of_label(&mut reader).map(|step| vec![step]);
     }
     if reader.word("ALTER") {
-        if reader.word("TABLE") || reader.words("FOREIGN TABLE") {
+        if reader.words("FOREIGN TABLE") {
+            return foreign::of_foreign_table(&mut reader);
+        }
+        if reader.word("TABLE") {
             return settings::of_table(&mut reader);
         }
         if reader.word("INDEX") {

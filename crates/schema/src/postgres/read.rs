@@ -4,10 +4,12 @@ mod alter;
 mod columns;
 mod comments;
 mod constraints;
+mod defaults;
 mod finish;
 mod functions;
 mod grants;
 mod indexes;
+mod inherited;
 mod kept;
 mod kinds;
 mod parts;
@@ -15,6 +17,7 @@ mod plain;
 mod sequences;
 mod tables;
 mod triggers;
+mod typed;
 mod types;
 mod views;
 
@@ -26,8 +29,9 @@ use kinds::{first_word, is_data, is_drop, is_ours, is_setting, is_setting_call};
 use plain::Plain;
 
 pub(crate) use columns::is_type;
+pub(crate) use defaults::is_default;
 pub(crate) use finish::next_value_of;
-pub(crate) use grants::{EVERYBODY, all_privileges, given, is_global};
+pub(crate) use grants::{EVERYBODY, all_privileges, given, has_maintain, is_global};
 pub(crate) use parts::string;
 
 use super::model::Schema;
@@ -73,7 +77,10 @@ fn read_with(
         current_schema: default_schema,
         access_method: None,
         notes: Vec::new(),
+        typed: Vec::new(),
         grants: 0,
+        role: server.role.clone(),
+        has_maintain: has_maintain(server),
         index_tables: HashMap::new(),
         attached: HashSet::new(),
         source: None,
@@ -98,8 +105,14 @@ pub(crate) struct Reader<'a> {
     /// How tables are stored that do not say so; `None` for the server's own way.
     access_method: Option<String>,
     notes: Vec<Note>,
+    /// Tables of composite types being read, with the types.
+    typed: Vec<(Name, Name)>,
     /// Number of `GRANT` statements.
     grants: usize,
+    /// The connected role, if any.
+    role: Option<String>,
+    /// Whether `ALL` on a table includes `MAINTAIN`; `None` without a server.
+    has_maintain: Option<bool>,
     /// Which relation an index is on.
     index_tables: HashMap<Name, Name>,
     /// Indexes attached to a partitioned table's, of yet unknown kind: indexes of constraints.

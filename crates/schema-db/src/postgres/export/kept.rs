@@ -256,6 +256,9 @@ pub(super) const SETTINGS: &str = "
     FROM pg_event_trigger t WHERE evtenabled <> 'O'
         AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_event_trigger'::regclass AND e.objid = t.oid)
     UNION ALL
+    SELECT format('ALTER TABLE %s OF %I.%I', full_name, nspname, typname)
+    FROM relation r JOIN pg_type t ON t.oid = reloftype JOIN pg_namespace n ON n.oid = typnamespace
+    UNION ALL
     SELECT format('ALTER STATISTICS %I.%I SET STATISTICS %s', nspname, stxname, stxstattarget)
     FROM pg_statistic_ext s JOIN ours n ON n.oid = stxnamespace WHERE coalesce(stxstattarget, -1) >= 0
     UNION ALL
@@ -270,7 +273,7 @@ pub(super) const SETTINGS: &str = "
     WHERE relkind IN ('r', 'p', 'm', 'f') AND attoptions IS NOT NULL AND NOT attisdropped
     UNION ALL
     SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I SET STATISTICS %s', full_name, attname, attstattarget)
-    FROM relation r JOIN pg_attribute ON attrelid = r.oid WHERE relkind = 'm' AND attnum > 0 AND coalesce(attstattarget, -1) >= 0
+    FROM relation r JOIN pg_attribute ON attrelid = r.oid WHERE relkind IN ('m', 'f') AND attnum > 0 AND NOT attisdropped AND coalesce(attstattarget, -1) >= 0
     UNION ALL
     SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', full_name, attname, pg_get_expr(adbin, adrelid))
     FROM relation r JOIN pg_attribute a ON attrelid = r.oid JOIN pg_attrdef d ON adrelid = attrelid AND adnum = attnum
@@ -339,16 +342,16 @@ pub(super) const SUBSCRIPTIONS: &str = "
 /// Query for comments on the objects, in the server's own words for kind and name.
 pub(super) const COMMENTS: &str = "
     SELECT format('COMMENT ON %s %s IS %L', CASE type WHEN 'statistics object' THEN 'STATISTICS' ELSE upper(replace(type, '-', ' ')) END,
-        replace(identity, ' on language ', ' language '), description)
+        CASE type WHEN 'aggregate' THEN replace(identity, '()', '(*)') ELSE replace(identity, ' on language ', ' language ') END, description)
     FROM pg_description d, LATERAL pg_identify_object(classoid, objoid, 0) AS o
     WHERE objsubid = 0 AND objoid >= 16384 AND (schema IS NULL OR schema IN (SELECT nspname FROM ours))
         AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = classoid AND e.objid = objoid)
-        AND (type IN ('access method', 'aggregate', 'cast', 'collation', 'conversion', 'event trigger', 'foreign-data wrapper', 'language',
+        AND (type IN ('access method', 'aggregate', 'cast', 'collation', 'conversion', 'event trigger', 'foreign-data wrapper', 'foreign table', 'language',
                 'operator', 'operator class', 'operator family', 'publication', 'rule', 'server', 'statistics object', 'subscription',
                 'text search configuration', 'text search dictionary', 'text search parser', 'text search template', 'transform')
             OR (type = 'type' AND EXISTS (SELECT FROM pg_type t WHERE t.oid = objoid AND typtype IN ('b', 'c', 'r'))))
     UNION ALL
     SELECT format('COMMENT ON COLUMN %s.%I IS %L', full_name, attname, description)
     FROM pg_description d JOIN relation r ON r.oid = objoid AND d.classoid = 'pg_class'::regclass
-    JOIN pg_attribute ON attrelid = objoid AND attnum = objsubid WHERE relkind = 'c'
+    JOIN pg_attribute ON attrelid = objoid AND attnum = objsubid WHERE relkind IN ('c', 'f')
     ORDER BY 1";

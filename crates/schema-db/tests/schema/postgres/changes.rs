@@ -7,7 +7,47 @@ use super::Databases;
 use crate::bench::{self, Bench};
 
 /// What a database has, what is wanted, and the plan; what waits begins with `--`.
-const CHANGES: [(&str, &str, &[&str]); 9] = [
+const CHANGES: [(&str, &str, &[&str]); 13] = [
+    (
+        "CREATE TYPE addr AS (street text, house int); CREATE TABLE t OF addr (house WITH OPTIONS NOT NULL)",
+        "CREATE TYPE addr AS (street text, house integer, zip text); CREATE TABLE t OF addr (house WITH OPTIONS NOT NULL);",
+        &[
+            "ALTER TABLE public.t NOT OF",
+            "ALTER TYPE public.addr ADD ATTRIBUTE zip text",
+            "ALTER TABLE public.t ADD COLUMN zip text",
+            "ALTER TABLE public.t OF public.addr",
+        ],
+    ),
+    (
+        "CREATE TYPE addr AS (street text, house int); CREATE TABLE t OF addr; INSERT INTO t VALUES ('x', 1)",
+        "CREATE TYPE addr AS (street text); CREATE TABLE t OF addr;",
+        &[
+            "-- ALTER TABLE public.t NOT OF",
+            "-- ALTER TYPE public.addr DROP ATTRIBUTE house",
+            "-- ALTER TABLE public.t DROP COLUMN house",
+            "-- ALTER TABLE public.t OF public.addr",
+        ],
+    ),
+    (
+        "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; \
+         CREATE FOREIGN TABLE ft (a int OPTIONS (x '1'), b text) SERVER s OPTIONS (t 'one')",
+        "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; \
+         CREATE FOREIGN TABLE ft (a bigint OPTIONS (x '2') NOT NULL DEFAULT 3, c text) SERVER s OPTIONS (t 'two', u 'x');",
+        &[
+            "-- ALTER FOREIGN TABLE public.ft DROP COLUMN b",
+            "ALTER FOREIGN TABLE public.ft ALTER COLUMN a TYPE bigint",
+            "ALTER FOREIGN TABLE public.ft ALTER COLUMN a SET DEFAULT 3",
+            "ALTER FOREIGN TABLE public.ft ALTER COLUMN a SET NOT NULL",
+            "ALTER FOREIGN TABLE public.ft ADD COLUMN c text",
+            "ALTER FOREIGN TABLE public.ft OPTIONS (SET t 'two', ADD u 'x')",
+            "ALTER FOREIGN TABLE ONLY public.ft ALTER COLUMN a OPTIONS (SET x '2')",
+        ],
+    ),
+    (
+        "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE ft (a int) SERVER s",
+        "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w;",
+        &["-- DROP FOREIGN TABLE public.ft"],
+    ),
     (
         "CREATE TYPE addr AS (street text, house int); CREATE TABLE t (a addr); INSERT INTO t VALUES (('x', 1))",
         "CREATE TYPE addr AS (street text, zip text); CREATE TABLE t (a addr);",

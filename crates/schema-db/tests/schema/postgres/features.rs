@@ -1,7 +1,7 @@
 //! What the corpus' cases leave out.
 
 /// Two texts, each of which is reached from the other.
-pub(super) const FEATURES: [(&str, &str); 20] = [
+pub(super) const FEATURES: [(&str, &str); 23] = [
     (
         "CREATE DOMAIN small AS int; CREATE TABLE t (id int, a small NOT NULL DEFAULT '2');",
         "CREATE DOMAIN small AS bigint; CREATE TABLE t (id int, a small NOT NULL DEFAULT '2');",
@@ -105,6 +105,19 @@ pub(super) const FEATURES: [(&str, &str); 20] = [
     (
         "CREATE TYPE kind AS ENUM ('a', 'b'); CREATE TABLE t (k kind DEFAULT 'b', l kind DEFAULT 'a');",
         "CREATE TYPE kind AS ENUM ('a', 'c::d'); CREATE TABLE t (k kind DEFAULT 'c::d', l kind DEFAULT 'a');",
+    ),
+    (
+        "CREATE TYPE addr AS (street text, house int); CREATE TABLE t OF addr (house WITH OPTIONS NOT NULL);",
+        "CREATE TYPE addr AS (street varchar(20), house int, zip text); CREATE TABLE t OF addr (PRIMARY KEY (zip));",
+    ),
+    (
+        "CREATE TYPE addr AS (street text, house int); CREATE TABLE t OF addr (house WITH OPTIONS NOT NULL);",
+        "CREATE TYPE addr AS (street text, house int); CREATE TABLE t (street text, house int NOT NULL);",
+    ),
+    (
+        "CREATE TABLE p (a text, b numeric); CREATE TABLE q () INHERITS (p); ALTER TABLE ONLY q ALTER COLUMN a SET STORAGE EXTERNAL; \
+         ALTER TABLE ONLY q ALTER COLUMN b SET STORAGE PLAIN; ALTER TABLE ONLY q ALTER COLUMN a SET COMPRESSION pglz;",
+        "CREATE TABLE p (a text, b numeric); CREATE TABLE q () INHERITS (p); ALTER TABLE ONLY q ALTER COLUMN a SET STORAGE MAIN;",
     ),
 ];
 

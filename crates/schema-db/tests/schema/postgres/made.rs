@@ -1,7 +1,7 @@
 //! Statements that make objects of each kind.
 
 /// Statements creating and changing objects of one kind, with prerequisites.
-pub(super) const KINDS: [(&str, &str); 27] = [
+pub(super) const KINDS: [(&str, &str); 32] = [
     (
         "procedure",
         "CREATE TABLE t (a int); CREATE PROCEDURE fill(n int DEFAULT 3, INOUT done int DEFAULT 0) LANGUAGE plpgsql SECURITY DEFINER \
@@ -12,7 +12,8 @@ pub(super) const KINDS: [(&str, &str); 27] = [
         "aggregate",
         "CREATE FUNCTION joined(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT coalesce($1, '''') || $2'; \
          CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int, INITCOND = '0', COMBINEFUNC = int4pl, PARALLEL = SAFE); \
-         CREATE AGGREGATE words(text) (SFUNC = joined, STYPE = text); COMMENT ON AGGREGATE total(int) IS 'sum';",
+         CREATE AGGREGATE words(text) (SFUNC = joined, STYPE = text); COMMENT ON AGGREGATE total(int) IS 'sum'; \
+         CREATE AGGREGATE every(*) (SFUNC = int8inc, STYPE = int8, INITCOND = '0'); COMMENT ON AGGREGATE every(*) IS 'rows';",
     ),
     (
         "composite type",
@@ -195,6 +196,72 @@ pub(super) const KINDS: [(&str, &str); 27] = [
          REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC; GRANT USAGE ON LANGUAGE plpgsql TO user1; \
          REVOKE EXECUTE ON FUNCTION closed() FROM PUBLIC; GRANT EXECUTE ON FUNCTION closed() TO user1; \
          REVOKE ALL ON PROCEDURE act() FROM PUBLIC; GRANT SELECT ON t, v TO PUBLIC; GRANT UPDATE (a) ON t TO PUBLIC; \
-         GRANT USAGE ON SEQUENCE s TO PUBLIC; GRANT USAGE ON SCHEMA app TO PUBLIC; GRANT CREATE ON SCHEMA public TO PUBLIC;",
+         GRANT USAGE ON SEQUENCE s TO PUBLIC; GRANT USAGE ON SCHEMA app TO PUBLIC; GRANT CREATE ON SCHEMA public TO PUBLIC; \
+         CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int); REVOKE EXECUTE ON FUNCTION total(int) FROM PUBLIC; \
+         CREATE AGGREGATE every(*) (SFUNC = int8inc, STYPE = int8, INITCOND = '0'); REVOKE ALL ON FUNCTION every() FROM PUBLIC; \
+         GRANT EXECUTE ON FUNCTION total(int), every() TO user1 WITH GRANT OPTION;",
+    ),
+    (
+        "default privileges",
+        "CREATE SCHEMA app; ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT ON TABLES TO user1; \
+         ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO user2 WITH GRANT OPTION; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO user3; \
+         ALTER DEFAULT PRIVILEGES FOR ROLE user1 IN SCHEMA app GRANT USAGE ON SEQUENCES TO PUBLIC, user2; \
+         ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC; ALTER DEFAULT PRIVILEGES GRANT ALL ON TYPES TO user3; \
+         ALTER DEFAULT PRIVILEGES FOR ROLE user1, user2 GRANT USAGE ON SCHEMAS TO user3; \
+         ALTER DEFAULT PRIVILEGES FOR USER user2 REVOKE ALL ON TYPES FROM PUBLIC; \
+         ALTER DEFAULT PRIVILEGES IN SCHEMA app GRANT EXECUTE ON ROUTINES TO user1;",
+    ),
+    (
+        "owners",
+        "CREATE SCHEMA app; ALTER SCHEMA app OWNER TO user1; CREATE TABLE t (a int); ALTER TABLE t OWNER TO user2; \
+         CREATE FUNCTION f(a int, b text DEFAULT 'x') RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'; \
+         ALTER FUNCTION f(int, text) OWNER TO user1; REVOKE ALL ON FUNCTION f(int, text) FROM PUBLIC; \
+         GRANT EXECUTE ON FUNCTION f(int, text) TO user3; CREATE PROCEDURE act() LANGUAGE sql AS 'SELECT 1'; \
+         ALTER PROCEDURE act() OWNER TO user2; CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int); \
+         ALTER AGGREGATE total(int) OWNER TO user1; CREATE AGGREGATE every(*) (SFUNC = int8inc, STYPE = int8, INITCOND = '0'); \
+         ALTER AGGREGATE every(*) OWNER TO user2; CREATE TYPE mood AS ENUM ('sad'); ALTER TYPE mood OWNER TO user1; \
+         CREATE DOMAIN pos AS int; ALTER DOMAIN pos OWNER TO user2; CREATE TYPE \"Spot\" AS (x int); ALTER TYPE \"Spot\" OWNER TO user3; \
+         CREATE TYPE fr AS RANGE (SUBTYPE = float8); ALTER TYPE fr OWNER TO user1; \
+         CREATE COLLATION own FROM \"C\"; ALTER COLLATION own OWNER TO user2; \
+         CREATE CONVERSION conv FOR 'UTF8' TO 'LATIN1' FROM utf8_to_iso8859_1; ALTER CONVERSION conv OWNER TO user1; \
+         CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq); ALTER OPERATOR === (int, int) OWNER TO user1; \
+         CREATE OPERATOR FAMILY fam USING btree; ALTER OPERATOR FAMILY fam USING btree OWNER TO user2; \
+         CREATE TEXT SEARCH DICTIONARY words (TEMPLATE = simple); ALTER TEXT SEARCH DICTIONARY words OWNER TO user1; \
+         CREATE TEXT SEARCH CONFIGURATION own (COPY = simple); ALTER TEXT SEARCH CONFIGURATION own OWNER TO user2; \
+         CREATE STATISTICS pair ON a, (a + 1) FROM t; ALTER STATISTICS pair OWNER TO user3; \
+         CREATE FOREIGN DATA WRAPPER far; CREATE SERVER there FOREIGN DATA WRAPPER far; ALTER SERVER there OWNER TO user1; \
+         CREATE PUBLICATION partly FOR TABLE t; ALTER PUBLICATION partly OWNER TO user2;",
+    ),
+    (
+        "storage of an inherited column",
+        "CREATE TABLE p (a text, b numeric, c text); ALTER TABLE p ALTER COLUMN a SET STORAGE EXTERNAL; CREATE TABLE q (d int) INHERITS (p); \
+         ALTER TABLE ONLY q ALTER COLUMN b SET STORAGE PLAIN; ALTER TABLE ONLY q ALTER COLUMN c SET COMPRESSION pglz; \
+         CREATE TABLE r () INHERITS (q); ALTER TABLE ONLY r ALTER COLUMN a SET STORAGE MAIN;",
+    ),
+    (
+        "foreign table",
+        "CREATE FOREIGN DATA WRAPPER far; CREATE SERVER there FOREIGN DATA WRAPPER far; CREATE SCHEMA app; CREATE TYPE mood AS ENUM ('sad'); \
+         CREATE FOREIGN TABLE app.ft (id int OPTIONS (column_name 'it''s', \"Key\" 'true') NOT NULL, at timestamptz DEFAULT now(), \
+             t text COLLATE \"C\", m mood, g int GENERATED ALWAYS AS (id * 2) STORED, CONSTRAINT few CHECK (id < 9)) \
+             SERVER there OPTIONS (table_name 'x', schema_name 'y'); COMMENT ON FOREIGN TABLE app.ft IS 'away'; \
+         COMMENT ON COLUMN app.ft.t IS 'text'; ALTER FOREIGN TABLE app.ft OWNER TO user1; GRANT SELECT ON app.ft TO user2; \
+         CREATE VIEW v AS SELECT id, t FROM app.ft; CREATE TABLE p (id int, at date) PARTITION BY RANGE (id); \
+         CREATE FOREIGN TABLE p_old PARTITION OF p FOR VALUES FROM (1) TO (10) SERVER there OPTIONS (table_name 'old'); \
+         CREATE TABLE parent (a int, b text); CREATE FOREIGN TABLE child (c int) INHERITS (parent) SERVER there; \
+         ALTER FOREIGN TABLE ONLY app.ft ALTER COLUMN id SET STATISTICS 50;",
+    ),
+    (
+        "typed table",
+        "CREATE TYPE addr AS (street text COLLATE \"C\", house numeric(6,2), tags text[]); \
+         CREATE TABLE t OF addr (house WITH OPTIONS DEFAULT 3 NOT NULL, PRIMARY KEY (street)); CREATE TABLE u OF addr; \
+         ALTER TABLE u ADD CONSTRAINT few CHECK (house < 9); CREATE VIEW v AS SELECT street FROM t;",
     ),
 ];
+
+/// The same of version 17 and later.
+pub(super) const SINCE_17: [(&str, &str); 1] = [(
+    "maintenance",
+    "CREATE TABLE t (a int); CREATE VIEW v AS SELECT a FROM t; GRANT MAINTAIN ON t TO user1; GRANT ALL ON t TO user2; \
+     GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON t TO user3; GRANT MAINTAIN, SELECT ON v TO user3 WITH GRANT OPTION; \
+     ALTER DEFAULT PRIVILEGES GRANT MAINTAIN ON TABLES TO user1; ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO user2;",
+)];

@@ -6,26 +6,16 @@ use super::Databases;
 use crate::bench::{self, Bench};
 
 /// Statements, and kind and name of what each adds.
-const OBJECTS: [(&str, &str, &str); 4] = [
-    (
-        "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER far FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE ft (a int) SERVER far",
-        "foreign table",
-        "public.ft",
-    ),
-    (
-        "CREATE TABLE theirs (a int); ALTER TABLE theirs OWNER TO user1",
-        "owner",
-        "user1 of table public.theirs",
-    ),
+const OBJECTS: [(&str, &str, &str); 2] = [
     (
         "CREATE TABLE t (a int); REVOKE DELETE ON t FROM CURRENT_USER",
         "privilege of an owner",
         "DELETE on public.t",
     ),
     (
-        "CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int); REVOKE EXECUTE ON FUNCTION total(int) FROM PUBLIC",
-        "privilege",
-        "EXECUTE on the aggregate public.total(integer), as somebody changed it",
+        "ALTER DEFAULT PRIVILEGES FOR ROLE user1 REVOKE DELETE ON TABLES FROM user1",
+        "default privilege of an owner",
+        "DELETE of user1",
     ),
 ];
 

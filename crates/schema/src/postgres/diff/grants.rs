@@ -1,13 +1,15 @@
-//! Privileges and owners of managed roles.
+//! Privileges of managed roles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Builder, Part};
 use crate::postgres::Schema;
 use crate::postgres::kept::Key;
-use crate::postgres::model::{Grant, Meta, Privilege, Target};
+use crate::postgres::model::{Grant, Privilege, Target};
 use crate::postgres::name::{Name, quote};
-use crate::postgres::read::{EVERYBODY, all_privileges, given, is_global};
+use crate::postgres::read::{
+    EVERYBODY, all_privileges, given, has_maintain, is_default, is_global,
+};
 use crate::{Hazard, Verb};
 
 type Held = BTreeMap<Privilege, bool>;
@@ -43,6 +45,7 @@ impl<'a> Builder<'a> {
             "TABLE" => {
                 self.fresh.contains(&Part::View(target.name.clone()))
                     || self.created.contains(&target.name)
+                    || self.is_made_again_type(target)
             }
             _ => self.is_made_again_type(target),
         };
@@ -61,16 +64,24 @@ impl<'a> Builder<'a> {
         is_type && self.is_replaced_type(&target.name) || self.to.kept.keys().any(is_made)
     }
 
+    /// Whether all privileges on a table include `MAINTAIN`.
+    fn has_maintain(&self) -> bool {
+        let server = self.options.server.as_ref();
+        server.and_then(has_maintain) == Some(true)
+    }
+
     /// Whether the object is there afterwards.
     fn exists(&self, target: &Target) -> bool {
         match target.kind {
             "TABLE" => {
-                self.to.tables.contains(&target.name) || self.to.views.contains(&target.name)
+                let (to, name) = (self.to, &target.name);
+                to.tables.contains(name) || to.views.contains(name) || has(to, target)
             }
-            "FUNCTION" | "PROCEDURE" => self
-                .to
-                .functions
-                .contains(&(target.name.clone(), target.signature.clone())),
+            "FUNCTION" | "PROCEDURE" => has_routine(self.to, target),
+            kind if is_default(kind) => {
+                let schema = &target.name.schema;
+                schema.is_empty() || self.to.namespaces().contains(schema)
+            }
             // It may belong to an extension or to the server.
             _ => has(self.to, target) || !has(self.from, target),
         }
@@ -78,6 +89,7 @@ impl<'a> Builder<'a> {
 
     fn on(&self, target: &Target) -> String {
         match target.kind {
+            kind if is_default(kind) => kind.to_owned(),
             kind if is_global(kind) => {
                 format!("{kind} {}", self.speller.ident(&target.name.name))
             }
@@ -89,6 +101,34 @@ impl<'a> Builder<'a> {
             ),
             kind => format!("{kind} {}", self.speller.name(&target.name)),
         }
+    }
+
+    /// A statement for the words of `GRANT` or `REVOKE`, which may be about objects made later.
+    fn about(&self, target: &Target, words: String) -> String {
+        if !is_default(target.kind) {
+            return words;
+        }
+        let Name { schema, name: role } = &target.name;
+        let part = |before: &str, name: &str| match name {
+            "" => String::new(),
+            name => format!("{before} {} ", self.speller.ident(name)),
+        };
+        let (role, schema) = (part("FOR ROLE", role), part("IN SCHEMA", schema));
+        format!("ALTER DEFAULT PRIVILEGES {role}{schema}{words}")
+    }
+
+    /// The object as written by people; of what is made later, by whom and where.
+    fn shown_target(&self, target: &Target) -> String {
+        if !is_default(target.kind) {
+            return self.shown(&target.name);
+        }
+        let Name { schema, name: role } = &target.name;
+        let part = |before: &str, name: &str| match name {
+            "" => String::new(),
+            name => format!("-{before}-{name}"),
+        };
+        let kind = target.kind.to_lowercase().replace(' ', "-");
+        format!("new-{kind}{}{}", part("of", role), part("in", schema))
     }
 
     fn revoke(&mut self, target: &Target, role: &str) {
@@ -108,13 +148,14 @@ impl<'a> Builder<'a> {
             if privileges.is_empty() {
                 continue;
             }
-            let sql = format!(
+            let words = format!(
                 "REVOKE {words}{} ON {} FROM {}",
                 self.privileges(target, &privileges),
                 self.on(target),
                 self.speller.ident(role)
             );
-            let shown = self.shown(&target.name);
+            let sql = self.about(target, words);
+            let shown = self.shown_target(target);
             // Nobody has had yet what the server gives everybody on a new object.
             if !self.is_there(target) {
                 self.push(sql, Verb::Alter, "privilege", shown);
@@ -129,10 +170,7 @@ impl<'a> Builder<'a> {
     fn is_there(&self, target: &Target) -> bool {
         let from = self.from;
         match target.kind {
-            "FUNCTION" | "PROCEDURE" => {
-                let key = (target.name.clone(), target.signature.clone());
-                from.functions.contains(&key)
-            }
+            "FUNCTION" | "PROCEDURE" => has_routine(from, target),
             _ => has(from, target) || !has(self.to, target),
         }
     }
@@ -143,7 +181,8 @@ impl<'a> Builder<'a> {
             .filter(|privilege| privilege.columns.is_empty())
             .map(|privilege| privilege.name.as_str())
             .collect();
-        let is_all = all_privileges(target.kind)
+        let has_maintain = self.has_maintain();
+        let is_all = all_privileges(target.kind, has_maintain)
             .iter()
             .all(|name| plain.contains(name));
         if is_all && plain.len() == privileges.len() && target.kind == "TABLE" {
@@ -164,7 +203,7 @@ impl<'a> Builder<'a> {
     /// Grants privileges, one statement per statement of the source; roles lacking the same are
     /// granted together.
     fn grant(&mut self, target: &Target, roles: &BTreeSet<&String>) {
-        let to = self.to;
+        let (to, has_maintain) = (self.to, self.has_maintain());
         let mut statements = BTreeMap::new();
         let grants = to.grants.iter().filter(|((other, _), _)| other == target);
         for statement in grants.flat_map(|(_, grant)| &grant.statements) {
@@ -191,6 +230,7 @@ impl<'a> Builder<'a> {
                     statement.grantable,
                     has,
                     finally,
+                    has_maintain,
                 );
                 for privilege in &lacking {
                     has.insert(privilege.clone(), statement.grantable);
@@ -211,7 +251,7 @@ impl<'a> Builder<'a> {
                     .into_iter()
                     .map(|role| self.speller.ident(role))
                     .collect();
-                let sql = format!(
+                let words = format!(
                     "GRANT {} ON {} TO {}{}",
                     self.privileges(target, &privileges),
                     self.on(target),
@@ -222,7 +262,8 @@ impl<'a> Builder<'a> {
                         ""
                     }
                 );
-                let shown = self.shown(&target.name);
+                let sql = self.about(target, words);
+                let shown = self.shown_target(target);
                 self.push(sql, Verb::Grant, "privilege", shown);
             }
         }
@@ -240,13 +281,14 @@ impl<'a> Builder<'a> {
         if lacking.is_empty() {
             return;
         }
-        let sql = format!(
+        let words = format!(
             "GRANT {} ON {} TO {}",
             self.privileges(target, &lacking),
             self.on(target),
             self.speller.ident(EVERYBODY)
         );
-        let shown = self.shown(&target.name);
+        let sql = self.about(target, words);
+        let shown = self.shown_target(target);
         let hazards = vec![Hazard::Opens(format!("everybody may use {shown}"))];
         self.push_with(sql, Verb::Grant, "privilege", shown, hazards);
     }
@@ -270,13 +312,14 @@ impl<'a> Builder<'a> {
                 .filter(|name| !grant.privileges.contains_key(name))
                 .collect();
             if !lost.is_empty() {
-                let sql = format!(
+                let words = format!(
                     "REVOKE {} ON {} FROM {}",
                     self.privileges(target, &lost),
                     self.on(target),
                     self.speller.ident(role)
                 );
-                let shown = self.shown(&target.name);
+                let sql = self.about(target, words);
+                let shown = self.shown_target(target);
                 self.push(sql, Verb::Alter, "privilege", shown);
             }
             for grantable in [false, true] {
@@ -289,72 +332,17 @@ impl<'a> Builder<'a> {
                 if privileges.is_empty() {
                     continue;
                 }
-                let sql = format!(
+                let words = format!(
                     "GRANT {} ON {} TO {}{}",
                     self.privileges(target, &privileges),
                     self.on(target),
                     self.speller.ident(role),
                     if grantable { " WITH GRANT OPTION" } else { "" }
                 );
-                let shown = self.shown(&target.name);
+                let sql = self.about(target, words);
+                let shown = self.shown_target(target);
                 self.push(sql, Verb::Grant, "privilege", shown);
             }
-        }
-    }
-
-    fn owners(&mut self) {
-        let (from, to) = (self.from, self.to);
-        let mut pairs: Vec<(&Name, &str, &'a Meta, Option<&'a Meta>)> = Vec::new();
-        for table in to.tables.values() {
-            pairs.push((
-                &table.name,
-                "TABLE",
-                &table.meta,
-                from.tables.get(&table.name).map(|table| &table.meta),
-            ));
-        }
-        for view in to.views.values() {
-            let kind = if view.materialized {
-                "MATERIALIZED VIEW"
-            } else {
-                "VIEW"
-            };
-            pairs.push((
-                &view.name,
-                kind,
-                &view.meta,
-                from.views.get(&view.name).map(|view| &view.meta),
-            ));
-        }
-        for sequence in to.sequences.values() {
-            let before = from
-                .sequences
-                .get(&sequence.name)
-                .map(|sequence| &sequence.meta);
-            pairs.push((&sequence.name, "SEQUENCE", &sequence.meta, before));
-        }
-        let connected = self.options.server.as_ref();
-        let connected = connected.and_then(|server| server.role.as_ref());
-        for (name, kind, wanted, before) in pairs {
-            let Some(owner) = &wanted.owner else { continue };
-            let had = before
-                .and_then(|before| before.owner.as_ref())
-                .map(|owner| &owner.role)
-                .or(connected);
-            if had == Some(&owner.role) || !self.options.managed_roles.contains(&owner.role) {
-                continue;
-            }
-            let sql = if self.speller.is_sqldef() {
-                owner.source.clone()
-            } else {
-                format!(
-                    "ALTER {kind} {} OWNER TO {}",
-                    self.speller.name(name),
-                    self.speller.ident(&owner.role)
-                )
-            };
-            let shown = self.shown(name);
-            self.push(sql, Verb::Alter, "owner", shown);
         }
     }
 }
@@ -375,6 +363,13 @@ pub(crate) fn has(schema: &Schema, target: &Target) -> bool {
 /// Whether an object compared by words is what the privileges are on.
 fn of_target(target: &Target, kind: &str, name: &str) -> bool {
     let kinds: &[&str] = match target.kind {
+        "FUNCTION" => {
+            // The words of an aggregate over ordered rows, and of one that takes everything.
+            let name = name.replace(" ORDER BY ", ", ").replace("(*)", "()");
+            let called = format!("{}({})", target.name.quoted(), target.signature);
+            return kind == "aggregate" && name == called;
+        }
+        "TABLE" => &["foreign-table"],
         "TYPE" => &["base-type", "composite-type", "range-type"],
         "LANGUAGE" => &["language"],
         "FOREIGN DATA WRAPPER" => &["foreign-data-wrapper"],
@@ -388,17 +383,24 @@ fn of_target(target: &Target, kind: &str, name: &str) -> bool {
     kinds.contains(&kind) && is_named()
 }
 
+/// Whether a schema has a function, procedure or aggregate.
+fn has_routine(schema: &Schema, target: &Target) -> bool {
+    let key = (target.name.clone(), target.signature.clone());
+    schema.functions.contains(&key) || has(schema, target)
+}
+
 fn lacking(
     target: &Target,
     privileges: &[Privilege],
     grantable: bool,
     has: &Held,
     finally: Option<&Grant>,
+    has_maintain: bool,
 ) -> Vec<Privilege> {
     let mut lacking = Vec::new();
     let expanded = privileges.iter().flat_map(|privilege| {
         if privilege.name == "ALL" {
-            let all = all_privileges(target.kind).iter();
+            let all = all_privileges(target.kind, has_maintain).iter();
             all.map(|name| Privilege {
                 name: (*name).to_owned(),
                 columns: privilege.columns.clone(),

@@ -180,12 +180,7 @@ impl Builder<'_> {
         let mut actions = Vec::new();
         if before.storage != column.storage {
             let storage = column.storage.as_deref();
-            // `DEFAULT` is known to version 16 and later only.
-            let usual = if matches!(column.data_type.name.as_str(), "numeric") {
-                "MAIN"
-            } else {
-                "EXTENDED"
-            };
+            let usual = column.usual_storage();
             actions.push(format!("SET STORAGE {}", storage.unwrap_or(usual)));
         }
         if before.compression != column.compression {

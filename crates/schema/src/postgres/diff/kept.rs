@@ -26,7 +26,9 @@ impl<'a> Builder<'a> {
     /// Creates or changes the objects of a stage.
     pub(super) fn kept(&mut self, stage: Stage) {
         let to = self.to;
-        for (key, kept) in to.kept.iter().filter(|(_, kept)| kept.kind.stage == stage) {
+        let asked = to.kept.iter();
+        let asked = asked.filter(|(_, kept)| kept.kind.stage == stage && !kept.is_binding());
+        for (key, kept) in asked {
             if self.goes_with_another(key, kept) || self.kept_differs(key, kept) {
                 self.keep(key, kept);
             }
@@ -35,7 +37,7 @@ impl<'a> Builder<'a> {
 
     /// Whether an existing object was dropped before: on the way, or with the object's view or
     /// table.
-    fn goes_with_another(&self, key: &Key, kept: &Kept) -> bool {
+    pub(super) fn goes_with_another(&self, key: &Key, kept: &Kept) -> bool {
         if self.is_gone(&Part::Kept(key.clone())) {
             return true;
         }
@@ -262,8 +264,9 @@ impl<'a> Builder<'a> {
         let has_index = |table: &crate::postgres::model::Table| {
             table.name.schema == on.schema && table.indexes.contains(&on.name)
         };
-        let is_there =
-            to.tables.contains(on) || to.views.contains(on) || to.tables.values().any(has_index);
+        let is_foreign = to.kept.contains(&("foreign-table", on.quoted()));
+        let is_relation = to.tables.contains(on) || to.views.contains(on) || is_foreign;
+        let is_there = is_relation || to.tables.values().any(has_index);
         // The part of a table that it is of may go as well.
         let column = kept.name.rsplit('.').next().unwrap_or_default();
         let had_column = |table: &crate::postgres::model::Table, wanted: bool| {

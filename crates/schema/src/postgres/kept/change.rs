@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::foreign;
 use super::norm::{is_secret, last_list, listed, norm, with_options, without_password};
 use super::reader::{Reader, find_word};
 use crate::postgres::hazards::ACCESS_EXCLUSIVE;
@@ -18,7 +19,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    fn plain(sql: String) -> Change {
+    pub(super) fn plain(sql: String) -> Change {
         Change {
             sql,
             hazards: Vec::new(),
@@ -33,6 +34,8 @@ pub(crate) fn changes(from: &Kept, to: &Kept, shown: &str) -> Option<Vec<Change>
     match to.kind.kind {
         "composite-type" => attributes(from, to, shown),
         "foreign-data-wrapper" | "foreign-server" | "user-mapping" => foreign_options(from, to),
+        "foreign-table" => foreign::changes(from, to, shown),
+        "foreign-column-options" => foreign::column_options_changed(from, to),
         "text-search-dictionary" => dictionary(from, to),
         "text-search-mapping" => {
             let sql = to.sql.replacen(" ADD MAPPING ", " ALTER MAPPING ", 1);
@@ -71,7 +74,7 @@ fn or_replace(sql: &str) -> String {
 }
 
 /// Attributes of a composite type, as written: name, and type with collation.
-fn attributes_of(kept: &Kept) -> Option<Vec<(String, String)>> {
+pub(crate) fn attributes_of(kept: &Kept) -> Option<Vec<(String, String)>> {
     let at = find_word(&kept.sql, "AS")?;
     let inside = Reader::new(&kept.sql[at + 2..], "").parens()?;
     let one = |item: &str| {
@@ -148,7 +151,7 @@ fn attributes(from: &Kept, to: &Kept, shown: &str) -> Option<Vec<Change>> {
 }
 
 /// The text before `OPTIONS (…)`, and the options by name.
-fn options_of(sql: &str) -> Option<(&str, BTreeMap<String, String>)> {
+pub(super) fn options_of(sql: &str) -> Option<(&str, BTreeMap<String, String>)> {
     let Some(at) = find_word(sql, "OPTIONS") else {
         return Some((sql.trim(), BTreeMap::new()));
     };

@@ -33,10 +33,11 @@ pub(super) fn norm_of(kind: &Kind, text: &str) -> String {
     let has_options = match kind.shape {
         Shape::Base | Shape::Range | Shape::Call | Shape::Operator => true,
         Shape::Mapping | Shape::Transform => true,
+        Shape::InSchema if kind.words == "FOREIGN TABLE" => norm.contains("options("),
         Shape::InSchema => kind.words == "COLLATION" || kind.words.starts_with("TEXT SEARCH"),
         Shape::Global => norm.contains("options("),
         Shape::Composite | Shape::Cast | Shape::Rule | Shape::OfMethod => false,
-        Shape::Setting => kind.kind == "column-option",
+        Shape::Setting => matches!(kind.kind, "column-option" | "foreign-column-options"),
     };
     let Some(start) = last_list(&norm).filter(|_| has_options) else {
         return norm;

@@ -91,6 +91,14 @@ impl<'t> Reader<'t> {
         is_it && ends
     }
 
+    /// Consumes a comma.
+    pub(super) fn comma(&mut self) -> bool {
+        self.skip();
+        let is_it = self.text[self.at..].starts_with(',');
+        self.at += usize::from(is_it);
+        is_it
+    }
+
     pub(super) fn words(&mut self, words: &str) -> bool {
         let start = self.at;
         let all = words.split(' ').all(|word| self.word(word));

@@ -1,5 +1,6 @@
 //! Statements that say something of an object made by another one.
 
+use super::foreign::{foreign_table, partition};
 use super::norm::listed;
 use super::published::{of_publication, publication};
 use super::reader::{Identity, Reader, find_word, types};
@@ -15,6 +16,7 @@ pub(super) fn of_create(
 ) -> Vec<Step> {
     match kind.kind {
         "publication" => publication(kind, identity, reader),
+        "foreign-table" => foreign_table(kind, identity, reader),
         "operator-class" => operator_class(kind, identity, reader),
         _ => vec![Step::made(object(kind, identity, reader.text().to_owned()))],
     }
@@ -185,7 +187,7 @@ fn set_unless(is_unset: bool, setting: Setting<'_>) -> Option<Step> {
     }
 }
 
-/// Reads `ALTER TABLE` after these words: what the model of tables has no place for.
+/// Reads the rest of `ALTER TABLE`: what the model of tables has no place for.
 pub(super) fn of_table(reader: &mut Reader<'_>) -> Option<Vec<Step>> {
     let _ = reader.words("IF EXISTS");
     let only = if reader.word("ONLY") { "ONLY " } else { "" };
@@ -231,6 +233,17 @@ impl OnTable {
                 self.setting("cluster", quoted.clone(), &action, undo),
             );
         }
+        if reader.words("ATTACH PARTITION") {
+            return partition(&self.table, self.only, reader);
+        }
+        if reader.words("NOT OF") {
+            return Some(Step::Unset(("typed-table", quoted.clone())));
+        }
+        if reader.word("OF") {
+            let action = format!("OF {}", reader.in_schema()?.text);
+            let setting = self.setting("typed-table", quoted.clone(), &action, "NOT OF");
+            return set_unless(false, setting);
+        }
         if reader.words("SET WITHOUT CLUSTER") {
             return Some(Step::Unset(("cluster", quoted.clone())));
         }
@@ -268,6 +281,20 @@ impl OnTable {
             let setting = self.setting("column-default", name, &action, &undo);
             return set_unless(false, setting);
         }
+        for (word, kind) in [
+            ("STORAGE", "column-storage"),
+            ("COMPRESSION", "column-compression"),
+        ] {
+            let start = reader.at();
+            if reader.word("SET") && reader.word(word) {
+                let value = reader.rest();
+                // As the parent's column has it, which is known when everything is read.
+                let undo = format!("{head} SET {word} DEFAULT");
+                let action = format!("{head} SET {word} {value}");
+                return set_unless(false, self.setting(kind, name, &action, &undo));
+            }
+            reader.go(start);
+        }
         let options = reader.word("SET").then(|| reader.parens())??;
         let names: Vec<&str> = listed(options)
             .into_iter()
@@ -279,7 +306,7 @@ impl OnTable {
     }
 }
 
-/// Reads `ALTER INDEX` after these words.
+/// Reads the rest of `ALTER INDEX`.
 pub(super) fn of_index(reader: &mut Reader<'_>) -> Option<Step> {
     let index = reader.in_schema()?;
     reader.word("ALTER").then_some(())?;
@@ -303,7 +330,7 @@ pub(super) fn of_index(reader: &mut Reader<'_>) -> Option<Step> {
     set_unless(is_usual_target(target), setting)
 }
 
-/// Reads `COMMENT ON COLUMN` after these words: of a composite type.
+/// Reads the rest of `COMMENT ON COLUMN`: of a composite type.
 pub(super) fn of_attribute_comment(reader: &mut Reader<'_>) -> Option<Step> {
     let mut parts = reader.name()?;
     let attribute = parts.pop()?;
@@ -325,7 +352,7 @@ pub(super) fn of_attribute_comment(reader: &mut Reader<'_>) -> Option<Step> {
     set_unless(comment.eq_ignore_ascii_case("null"), setting)
 }
 
-/// Reads `SECURITY LABEL` after these words.
+/// Reads the rest of `SECURITY LABEL`.
 pub(super) fn of_label(reader: &mut Reader<'_>) -> Option<Step> {
     let provider = match reader.word("FOR") {
         true => format!("FOR {} ", reader.label_provider()?),

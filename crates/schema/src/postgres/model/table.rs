@@ -221,6 +221,17 @@ impl Constraint {
     }
 }
 
+impl Column {
+    /// How values of the type are stored where nothing else is said. `SET STORAGE DEFAULT` is known
+    /// to version 16 and later only.
+    pub(crate) fn usual_storage(&self) -> &'static str {
+        match self.data_type.name.as_str() {
+            "numeric" => "MAIN",
+            _ => "EXTENDED",
+        }
+    }
+}
+
 impl Table {
     /// The primary key.
     pub(crate) fn primary(&self) -> Option<&Constraint> {

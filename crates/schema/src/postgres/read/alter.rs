@@ -143,6 +143,9 @@ impl Reader<'_> {
         match change.kind() {
             K::SET_OPTIONS => self.set(table, action),
             K::SET_DEFAULT | K::SET_STATISTICS if !is_own => self.set(table, action),
+            K::SET_STORAGE | K::SET_COMPRESSION if !is_own && !table.inherits.is_empty() => {
+                self.set(table, action)
+            }
             _ => alter_column(table, action),
         }
     }

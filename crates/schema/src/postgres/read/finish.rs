@@ -13,6 +13,7 @@ pub(super) fn finish(schema: &mut Schema) {
     find_keys(schema);
     fold_serials(schema);
     leave_out_inherited_defaults(schema);
+    super::inherited::settle_storage(schema);
     inherit_columns(schema);
     for sequence in schema.sequences.values_mut() {
         let data_type = sequence.options.data_type.clone().unwrap_or_default();

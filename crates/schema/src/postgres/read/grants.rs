@@ -7,27 +7,40 @@ use squawk_parser::SyntaxKind as K;
 use super::comments::signature_of;
 use super::parts::{columns, parts, word};
 use super::{Read, Reader, Statement, Trouble};
+use crate::Server;
 use crate::postgres::model::{Grant, GrantStatement, Privilege, Target};
 use crate::postgres::name::{Name, fold};
 use crate::postgres::tree::Node;
 
-/// What `ALL` means on each kind of object.
-pub(crate) fn all_privileges(kind: &str) -> &'static [&'static str] {
+/// What `ALL` means on a table; the last came with version 17.
+const OF_TABLES: [&str; 8] = [
+    "DELETE",
+    "INSERT",
+    "REFERENCES",
+    "SELECT",
+    "TRIGGER",
+    "TRUNCATE",
+    "UPDATE",
+    MAINTAIN,
+];
+const MAINTAIN: &str = "MAINTAIN";
+
+/// What `ALL` means on each kind of object, where tables have `MAINTAIN` and where not.
+pub(crate) fn all_privileges(kind: &str, has_maintain: bool) -> &'static [&'static str] {
     match kind {
-        "TABLE" => &[
-            "DELETE",
-            "INSERT",
-            "REFERENCES",
-            "SELECT",
-            "TRIGGER",
-            "TRUNCATE",
-            "UPDATE",
-        ],
-        "SEQUENCE" => &["SELECT", "UPDATE", "USAGE"],
-        "SCHEMA" => &["CREATE", "USAGE"],
-        "FUNCTION" | "PROCEDURE" => &["EXECUTE"],
+        "TABLE" | "TABLES" if has_maintain => &OF_TABLES,
+        "TABLE" | "TABLES" => &OF_TABLES[..OF_TABLES.len() - 1],
+        "SEQUENCE" | "SEQUENCES" => &["SELECT", "UPDATE", "USAGE"],
+        "SCHEMA" | "SCHEMAS" => &["CREATE", "USAGE"],
+        "FUNCTION" | "PROCEDURE" | "FUNCTIONS" => &["EXECUTE"],
+        "LARGE OBJECTS" => &["SELECT", "UPDATE"],
         _ => &["USAGE"],
     }
+}
+
+/// Whether tables of the server have `MAINTAIN`; `None` without a server.
+pub(crate) fn has_maintain(server: &Server) -> Option<bool> {
+    server.version.map(|version| version.0 >= 17)
 }
 
 /// PostgreSQL's name for everybody, which no role can have.
@@ -48,6 +61,9 @@ pub(crate) fn given(target: &Target, role: &str) -> BTreeMap<Privilege, bool> {
         "FUNCTION" | "PROCEDURE" => "EXECUTE",
         "TYPE" | "LANGUAGE" => "USAGE",
         "SCHEMA" if target.name.name == "public" => "USAGE",
+        // Those of a schema only add to the server's.
+        "FUNCTIONS" if target.name.schema.is_empty() => "EXECUTE",
+        "TYPES" if target.name.schema.is_empty() => "USAGE",
         _ => return BTreeMap::new(),
     };
     let privilege = Privilege {
@@ -97,7 +113,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn apply_grant(&mut self, target: &Target, role: &str, record: &GrantStatement, gives: bool) {
+    pub(super) fn apply_grant(
+        &mut self,
+        target: &Target,
+        role: &str,
+        record: &GrantStatement,
+        gives: bool,
+    ) {
         let key = (target.clone(), role.to_owned());
         if !self.schema.grants.contains(&key) {
             let given = Grant {
@@ -109,7 +131,7 @@ impl Reader<'_> {
         let Some(grant) = self.schema.grants.get_mut(&key) else {
             return;
         };
-        for privilege in expanded(target, &record.privileges) {
+        for privilege in expanded(target, &record.privileges, self.has_maintain) {
             if gives {
                 grant.privileges.insert(privilege, record.grantable);
             } else if record.grantable {
@@ -196,11 +218,25 @@ fn privileges(node: Node<'_>) -> Vec<Privilege> {
         .collect()
 }
 
-fn expanded(target: &Target, privileges: &[Privilege]) -> Vec<Privilege> {
+/// Single privileges. Without a server, all of a table's are the same with `MAINTAIN` and without.
+fn expanded(
+    target: &Target,
+    privileges: &[Privilege],
+    has_maintain: Option<bool>,
+) -> Vec<Privilege> {
+    let usual = all_privileges(target.kind, has_maintain == Some(true));
+    let is_listed = |name: &&str| {
+        let mut listed = privileges.iter();
+        listed.any(|privilege| privilege.name == *name && privilege.columns.is_empty())
+    };
+    let is_all = has_maintain.is_none() && usual.iter().all(is_listed);
     let mut all = Vec::new();
     for privilege in privileges {
+        if is_all && privilege.name == MAINTAIN {
+            continue;
+        }
         if privilege.name == "ALL" {
-            all.extend(all_privileges(target.kind).iter().map(|name| Privilege {
+            all.extend(usual.iter().map(|name| Privilege {
                 name: (*name).to_owned(),
                 columns: privilege.columns.clone(),
             }));

@@ -10,6 +10,9 @@ const BUILT_IN: &str = "plpgsql";
 impl Reader<'_> {
     /// Reads a statement about an object compared by words; `false` for any other.
     pub(super) fn read_kept(&mut self, text: &str) -> bool {
+        if self.read_default_privileges(text) {
+            return true;
+        }
         let Some(steps) = kept::read(text, &self.current_schema) else {
             return false;
         };
@@ -30,7 +33,12 @@ impl Reader<'_> {
             Step::Commented(named, _) | Step::Owned(named, _) if named.is_language(BUILT_IN) => {
                 true
             }
-            Step::Made(kept) => {
+            Step::Made(mut kept) => {
+                // Columns of a foreign table have comments as those of a composite type do.
+                let of = kept.of.as_mut().filter(|of| !all.contains(&**of));
+                if let Some(of) = of.filter(|of| of.0 == "composite-type") {
+                    of.0 = "foreign-table";
+                }
                 let key = (kept.kind.kind, kept.name.clone());
                 let is_family = kept.kind.kind == "operator-family";
                 // A setting of something unknown is not understood either.

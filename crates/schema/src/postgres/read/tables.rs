@@ -4,6 +4,7 @@ use squawk_parser::SyntaxKind as K;
 
 use super::constraints::add_constraint;
 use super::parts::{options, parts, word};
+use super::typed::put_column;
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{Sql, Table};
 use crate::postgres::name::Name;
@@ -36,6 +37,7 @@ impl Reader<'_> {
             self.table_items(statement, &mut table, list)?;
         }
         self.put_table(table);
+        self.bind_typed();
         Ok(())
     }
 
@@ -81,6 +83,7 @@ impl Reader<'_> {
             K::USING_METHOD => {
                 table.access_method = Some(word(clause)).filter(|method| method != "heap")
             }
+            K::OF_TYPE if self.take_type(table, clause).is_some() => {}
             K::OF_TYPE => {
                 let of = clause.children().nth(1).map(parts).unwrap_or_default();
                 table
@@ -91,7 +94,12 @@ impl Reader<'_> {
         }
     }
 
-    fn table_items(&mut self, statement: Statement<'_>, table: &mut Table, list: Node<'_>) -> Read {
+    pub(super) fn table_items(
+        &mut self,
+        statement: Statement<'_>,
+        table: &mut Table,
+        list: Node<'_>,
+    ) -> Read {
         let items: Vec<Node<'_>> = list
             .children()
             .filter(|item| !matches!(item.kind(), K::L_PAREN | K::R_PAREN | K::COMMA))
@@ -101,7 +109,7 @@ impl Reader<'_> {
             match item.kind() {
                 K::COLUMN => {
                     let column = self.column(statement, table, *item, end)?;
-                    table.columns.insert(column.name.clone(), column);
+                    put_column(table, column);
                 }
                 K::LIKE_CLAUSE => {
                     let source = item.child(K::RELATION_NAME_REF).ok_or(Trouble::Opaque)?;
