@@ -5,8 +5,8 @@ use figures::text::wrap;
 /// Limit of lines for a paragraph or a list's item without a limit.
 const NO_LIMIT: usize = usize::MAX;
 
-/// Returns a page with lines of at most `columns`. Code, fenced or indented, stays as it is; a table
-/// becomes a list, since its lines would be longer.
+/// Returns a page with lines of at most `columns`. Code, fenced or indented, stays as it is; a
+/// table becomes a list, since its lines would be longer.
 pub fn page(markdown: &str, columns: usize) -> String {
     let mut page = Page {
         columns,

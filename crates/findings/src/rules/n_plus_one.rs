@@ -203,8 +203,8 @@ impl Repeated<'_> {
         Store::of(self.digest)
     }
 
-    /// Whether the statement is part of what others in a loop cost: a transaction around them, or an
-    /// empty statement, by which ActiveRecord checks a connection of PostgreSQL before another one.
+    /// Whether the statement is part of what others in a loop cost: a transaction around them, or
+    /// an empty statement, by which ActiveRecord checks a connection before another statement.
     fn goes_along(&self) -> bool {
         self.digest.is_empty() || self.is_transaction()
     }

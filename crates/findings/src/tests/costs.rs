@@ -303,8 +303,8 @@ fn statements_that_one_loop_repeats_in_several_files_are_one_finding() {
     );
 }
 
-/// A query cache knows most customers already, so one of two statements in the loop is repeated less
-/// often. Two loops of the same method are two changes.
+/// A query cache knows most customers already, so one of two statements in the loop is repeated
+/// less often. Two loops of the same method are two changes.
 #[test]
 fn statements_of_one_call_are_one_finding_however_often_each_is_executed() {
     let repeats = |customers: &str| {
