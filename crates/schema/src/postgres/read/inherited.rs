@@ -1,7 +1,7 @@
 //! What tables say of inherited columns.
 
 use crate::postgres::kept::Key;
-use crate::postgres::model::{Column, Schema, Table};
+use crate::postgres::model::{Schema, Table};
 use crate::postgres::name::quote;
 
 /// Kinds of settings inherited by a new column, and the words before the value.
@@ -25,7 +25,7 @@ pub(super) fn settle_storage(schema: &mut Schema) {
         let before = format!("{}.", child.name.quoted());
         let column = kept.name.strip_prefix(&before).unwrap_or_default();
         let mut parents = ancestors(schema, child).into_iter();
-        let inherited = parents.find_map(|parent| said_of(schema, parent, column, (kind, words)));
+        let inherited = parents.find_map(|parent| said_of(parent, column, kind));
         let Some(inherited) = inherited else { continue };
         let is_same = value.eq_ignore_ascii_case(&inherited);
         let undo = (!is_same).then(|| format!("{head}{words}{inherited}"));
@@ -59,29 +59,14 @@ fn ancestors<'s>(schema: &'s Schema, table: &'s Table) -> Vec<&'s Table> {
     found.split_off(1)
 }
 
-/// What a table says of a column, in a statement or in the definition.
-fn said_of(
-    schema: &Schema,
-    table: &Table,
-    column: &str,
-    (kind, words): (&'static str, &str),
-) -> Option<String> {
-    let key = (kind, format!("{}.{column}", table.name.quoted()));
-    let said = schema.kept.get(&key);
-    let said = said.and_then(|kept| kept.sql.rsplit_once(words));
-    let own = |column: &Column| match kind {
-        "column-storage" => {
-            let storage = column.storage.as_deref();
-            storage.unwrap_or(column.usual_storage()).to_owned()
-        }
-        _ => {
-            let compression = column.compression.as_deref();
-            compression.unwrap_or("default").to_owned()
-        }
+/// What the definition of a table says of one of the columns. Settings of tables between are made
+/// when all tables are there, so that nothing inherits them.
+fn said_of(table: &Table, column: &str, kind: &str) -> Option<String> {
+    let mut columns = table.columns.values();
+    let found = columns.find(|found| quote(&found.name) == column)?;
+    let (said, usual) = match kind {
+        "column-storage" => (&found.storage, found.usual_storage()),
+        _ => (&found.compression, "default"),
     };
-    said.map(|(_, value)| value.to_owned()).or_else(|| {
-        let mut columns = table.columns.values();
-        let found = columns.find(|found| quote(&found.name) == column);
-        found.map(own)
-    })
+    Some(said.as_deref().unwrap_or(usual).to_owned())
 }
