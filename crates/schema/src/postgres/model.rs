@@ -20,6 +20,8 @@ pub(crate) use table::{
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     pub(crate) default_schema: String,
+    /// Whether `ALL` on a table includes `MAINTAIN`; `None` without a server.
+    pub(crate) has_maintain: Option<bool>,
     pub(crate) schemas: Listed<String, Namespace>,
     pub(crate) extensions: Listed<String, Extension>,
     pub(crate) types: Listed<Name, UserType>,

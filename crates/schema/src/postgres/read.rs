@@ -72,6 +72,7 @@ fn read_with(
     let mut reader = Reader {
         schema: Schema {
             default_schema: default_schema.clone(),
+            has_maintain: has_maintain(server),
             ..Schema::default()
         },
         current_schema: default_schema,

@@ -67,7 +67,8 @@ impl<'a> Builder<'a> {
     /// Whether all privileges on a table include `MAINTAIN`.
     fn has_maintain(&self) -> bool {
         let server = self.options.server.as_ref();
-        server.and_then(has_maintain) == Some(true)
+        let known = server.and_then(has_maintain);
+        known.or(self.to.has_maintain) == Some(true)
     }
 
     /// Whether the object is there afterwards.
