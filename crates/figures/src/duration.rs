@@ -1,4 +1,5 @@
-//! Durations as typed by people: a number and a unit, such as `500ms`, `1.5s` or `2m`.
+//! Durations as typed by people: a number and a unit, such as `500ms`, `1.5s` or `2m`, and several
+//! of them, such as `1h30m`.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -61,14 +62,41 @@ pub fn nanos(text: &str, units: RangeInclusive<Unit>, bare: Option<Unit>) -> Opt
     nanos.is_finite().then_some(nanos)
 }
 
-/// Reads `500ms`, `20s`, `2m`, `1h`; a bare number is seconds.
+/// Reads `500ms`, `20s`, `2m`, `1h`, `1h30m`; a bare number is seconds. Of several parts, each has a
+/// unit shorter than the one before.
 ///
 /// # Errors
 /// Any other text; the message has examples.
 pub fn parse(text: &str) -> Result<Duration, String> {
-    nanos(text, Unit::Milliseconds..=Unit::Days, Some(Unit::Seconds))
+    let units = Unit::Milliseconds..=Unit::Days;
+    nanos(text, units.clone(), Some(Unit::Seconds))
+        .or_else(|| sum_of_parts(text, units))
         .and_then(|nanos| Duration::try_from_secs_f64(nanos / 1e9).ok())
-        .ok_or_else(|| format!("`{text}` is not a duration; use for example 500ms, 20s, 2m or 1h"))
+        .ok_or_else(|| {
+            format!("`{text}` is not a duration; use for example 500ms, 20s, 2m, 1h or 1h30m")
+        })
+}
+
+/// Returns the nanoseconds of parts such as `1h30m`, from the longest unit to the shortest.
+fn sum_of_parts(text: &str, units: RangeInclusive<Unit>) -> Option<f64> {
+    let mut rest = text.trim();
+    let (mut sum, mut longer) = (0.0, None);
+    while !rest.is_empty() {
+        let unit_at = rest.find(char::is_alphabetic)?;
+        let unit = &rest[unit_at..];
+        let end = unit_at
+            + unit
+                .find(|c: char| !c.is_alphabetic())
+                .unwrap_or(unit.len());
+        let (part, behind) = rest.split_at(end);
+        let unit = Unit::of(&part[unit_at..])?;
+        if longer.is_some_and(|longer| longer <= unit) {
+            return None;
+        }
+        sum += nanos(part, units.clone(), None)?;
+        (rest, longer) = (behind.trim_start(), Some(unit));
+    }
+    longer.map(|_| sum)
 }
 
 #[cfg(test)]
@@ -109,6 +137,8 @@ mod tests {
         fn no_text_makes_it_panic_or_a_negative_length(text in "\\PC*") {
             let read = nanos(&text, ALL, Some(Unit::Seconds));
             prop_assert!(read.is_none_or(|nanos| nanos >= 0.0));
+            let parts = sum_of_parts(&text, ALL);
+            prop_assert!(parts.is_none_or(|nanos| nanos >= 0.0));
         }
     }
 
@@ -127,6 +157,12 @@ mod tests {
         check("500ms", Some(0.5));
         check("2h", Some(7200.0));
         check("30d", Some(2_592_000.0));
+        check("4m30s", Some(270.0));
+        check("1h 30m", Some(5400.0));
+        check("1d2h3m4s5ms", Some(93_784.005));
+        for wrong in ["30s4m", "1m1m", "4m30", "1h-30m", "4m30x", "µs1s"] {
+            check(wrong, None);
+        }
         check("", None);
         check("s", None);
         check("-1s", None);
