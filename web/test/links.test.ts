@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Finding, Run } from "../src/format.ts";
-import { linksOf } from "../src/lib/links.ts";
+import { linksOf, statementName } from "../src/lib/links.ts";
 
 const digest = "SELECT * FROM user WHERE id = ? AND a = ?";
 const run = {
@@ -36,4 +36,9 @@ test("methods that share a name are told apart by their lines", () => {
 test("the beginning of a statement leads to it, and what is not on the page leads nowhere", () => {
   assert.deepEqual(links([`14 × ${digest.slice(0, 30)}…`], "GET /gone"), ["statement #sql-2"]);
   assert.deepEqual(links(["SELECT 2", "SELECT…"], null), []);
+});
+
+test("an empty statement has words", () => {
+  assert.equal(statementName(digest), digest);
+  assert.match(statementName(""), /an empty statement/);
 });

@@ -2,6 +2,7 @@
 import type { FlameFrame, Run, Finding } from "../format.ts";
 import { focusOf, write } from "./address.ts";
 import { cut } from "./numbers.ts";
+import { t } from "../words.ts";
 
 export interface Link {
   kind: "route" | "statement" | "method";
@@ -21,6 +22,9 @@ export function routeId(index: number): string {
 export function statementId(index: number): string {
   return `sql-${index + 1}`;
 }
+
+/** A statement, or words for an empty one. */
+export const statementName = (digest: string) => digest || t("an empty statement, by which the driver checks its connection");
 
 /** What a finding speaks of, as far as the page shows it. */
 export function linksOf(finding: Finding, run: Run): Link[] {

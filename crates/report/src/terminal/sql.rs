@@ -71,10 +71,11 @@ fn write_statement(page: &mut Page, statement: &SqlSummary) {
         (Ink::Plain, &format!("  {cells}  ")),
         (Ink::Plain, &page.written(first_of(routes))),
     ]);
-    let digest = fit_statement(
-        &one_line(&statement.digest),
-        page.columns().saturating_sub(INDENT),
-    );
+    let columns = page.columns().saturating_sub(INDENT);
+    let digest = match statement.digest.as_str() {
+        "" => text!("an empty statement, by which the driver checks its connection"),
+        digest => fit_statement(&one_line(digest), columns).into(),
+    };
     page.paragraph(INDENT, "", Ink::Strong, digest, 1);
     let sites = statement.called_from.iter();
     let sites = first_of(sites.map(|site| breakdown::frames_of(site, FRAMES_SHOWN)));

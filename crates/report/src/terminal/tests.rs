@@ -389,6 +389,17 @@ fn on_two_hosts_queue_and_respond_are_one_term() {
     check_holds(&check_page(&sample), &["Q queue+respond 20.0 ms"]);
 }
 
+/// ActiveRecord sends them to PostgreSQL, and they can be a fifth of the time in SQL.
+#[test]
+fn an_empty_statement_is_no_empty_line() {
+    let mut sample = Sample::chat();
+    sample.breakdown.sql[0].digest.clear();
+    check_holds(
+        &check_page(&sample),
+        &["      an empty statement, by which"],
+    );
+}
+
 #[test]
 fn nothing_that_was_recorded_breaks_the_page() {
     let long = "GET /測る/\u{1b}[31mред\u{202e}/".to_owned() + &"x1234567/".repeat(60);
