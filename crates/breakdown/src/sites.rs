@@ -101,7 +101,7 @@ pub fn line_of(site: &str) -> &str {
 
 /// File and line of each frame of a source line, innermost first.
 pub fn lines_of(site: &str) -> impl Iterator<Item = &str> {
-    site.split(BETWEEN).map(line_of)
+    frames(site).map(line_of)
 }
 
 /// Frames of a source line, innermost first, such as `app/models/order.rb:12 in total`.
