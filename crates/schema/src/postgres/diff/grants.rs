@@ -118,6 +118,12 @@ impl<'a> Builder<'a> {
         format!("ALTER DEFAULT PRIVILEGES {role}{schema}{words}")
     }
 
+    /// Plans the words of `GRANT` or `REVOKE`.
+    fn push_words(&mut self, target: &Target, words: String, verb: Verb, hazards: Vec<Hazard>) {
+        let (sql, shown) = (self.about(target, words), self.shown_target(target));
+        self.push_with(sql, verb, "privilege", shown, hazards);
+    }
+
     /// The object as written by people; of what is made later, by whom and where.
     fn shown_target(&self, target: &Target) -> String {
         if !is_default(target.kind) {
@@ -155,15 +161,14 @@ impl<'a> Builder<'a> {
                 self.on(target),
                 self.speller.ident(role)
             );
-            let sql = self.about(target, words);
-            let shown = self.shown_target(target);
             // Nobody has had yet what the server gives everybody on a new object.
             if !self.is_there(target) {
-                self.push(sql, Verb::Alter, "privilege", shown);
+                self.push_words(target, words, Verb::Alter, Vec::new());
                 continue;
             }
+            let shown = self.shown_target(target);
             let hazards = vec![Hazard::Drop(format!("privileges of {role} on {shown}"))];
-            self.push_with(sql, Verb::Revoke, "privilege", shown, hazards);
+            self.push_words(target, words, Verb::Revoke, hazards);
         }
     }
 
@@ -263,9 +268,7 @@ impl<'a> Builder<'a> {
                         ""
                     }
                 );
-                let sql = self.about(target, words);
-                let shown = self.shown_target(target);
-                self.push(sql, Verb::Grant, "privilege", shown);
+                self.push_words(target, words, Verb::Grant, Vec::new());
             }
         }
         self.grant_given(target, held.get(EVERYBODY));
@@ -288,10 +291,9 @@ impl<'a> Builder<'a> {
             self.on(target),
             self.speller.ident(EVERYBODY)
         );
-        let sql = self.about(target, words);
         let shown = self.shown_target(target);
         let hazards = vec![Hazard::Opens(format!("everybody may use {shown}"))];
-        self.push_with(sql, Verb::Grant, "privilege", shown, hazards);
+        self.push_words(target, words, Verb::Grant, hazards);
     }
 
     /// Grants the former privileges on a recreated view or type again, for all roles.
@@ -319,9 +321,7 @@ impl<'a> Builder<'a> {
                     self.on(target),
                     self.speller.ident(role)
                 );
-                let sql = self.about(target, words);
-                let shown = self.shown_target(target);
-                self.push(sql, Verb::Alter, "privilege", shown);
+                self.push_words(target, words, Verb::Alter, Vec::new());
             }
             for grantable in [false, true] {
                 let privileges: Vec<Privilege> = grant
@@ -340,9 +340,7 @@ impl<'a> Builder<'a> {
                     self.speller.ident(role),
                     if grantable { " WITH GRANT OPTION" } else { "" }
                 );
-                let sql = self.about(target, words);
-                let shown = self.shown_target(target);
-                self.push(sql, Verb::Grant, "privilege", shown);
+                self.push_words(target, words, Verb::Grant, Vec::new());
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Tables of composite types.
 
 use super::{Builder, Part};
-use crate::postgres::model::Table;
+use crate::postgres::model::{Kept, Table};
 use crate::{Statement, Verb};
 
 impl Builder<'_> {
@@ -15,8 +15,7 @@ impl Builder<'_> {
             let Some((before, after)) = tables else {
                 continue;
             };
-            let of = kept.sql.rsplit_once(" OF ").map_or("", |(_, of)| of);
-            let of = ("composite-type", of.to_owned());
+            let of = ("composite-type", type_of(kept).to_owned());
             let is_other_type = match to.kept.get(&of) {
                 Some(wanted) => self.kept_differs(&of, wanted),
                 None => true,
@@ -45,7 +44,7 @@ impl Builder<'_> {
             if !self.goes_with_another(key, kept) && !self.kept_differs(key, kept) {
                 continue;
             }
-            let of = kept.sql.rsplit_once(" OF ").map_or("", |(_, of)| of);
+            let of = type_of(kept);
             let of = of.strip_prefix(&prefix).unwrap_or(of);
             let table = self.shown_kept(kept);
             let is_part = |statement: &Statement| {
@@ -78,4 +77,9 @@ impl Builder<'_> {
                 had.is_some_and(|had| self.is_retyped(had, column))
             })
     }
+}
+
+/// The type that a bond names.
+fn type_of(bond: &Kept) -> &str {
+    bond.sql.rsplit_once(" OF ").map_or("", |(_, of)| of)
 }
