@@ -22,6 +22,7 @@ mod read;
 mod same;
 mod spell;
 mod split;
+mod targets;
 mod tree;
 mod types;
 mod unsaid;
@@ -67,6 +68,7 @@ impl Schema {
     pub fn statements(&self) -> Vec<String> {
         let empty = Schema {
             default_schema: self.default_schema.clone(),
+            role: self.role.clone(),
             ..Schema::default()
         };
         let everything = PlanOptions {
@@ -89,7 +91,13 @@ impl Schema {
 
     /// Roles named in privileges or as owners.
     fn roles(&self) -> Vec<String> {
-        let granted = self.grants.keys().map(|(_, role)| role);
+        let granted = self
+            .grants
+            .keys()
+            .map(|(target, role)| match role.as_str() {
+                targets::OWNER => self.owner_of(target).unwrap_or_default(),
+                role => role,
+            });
         let owners = self
             .tables
             .values()
@@ -100,8 +108,8 @@ impl Schema {
             .chain(self.types.values().map(|found| &found.meta))
             .chain(self.schemas.values().map(|schema| &schema.meta))
             .chain(self.kept.values().map(|kept| &kept.meta))
-            .filter_map(|meta| meta.owner.as_ref().map(|owner| &owner.role));
-        granted.chain(owners).cloned().collect()
+            .filter_map(|meta| meta.owner.as_ref().map(|owner| owner.role.as_str()));
+        granted.chain(owners).map(str::to_owned).collect()
     }
 
     /// See [`crate::Schema::adopt`].
@@ -112,7 +120,7 @@ impl Schema {
     /// See [`crate::Schema::retain`].
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
         let targets = self.grants.keys().map(|(target, _)| target);
-        let targets = targets.filter(|target| diff::has(self, target)).cloned();
+        let targets = targets.filter(|target| targets::has(self, target)).cloned();
         let targets: Vec<model::Target> = targets.collect();
         let default_schema = self.default_schema.clone();
         let kept = |kind: &'static str, name: &name::Name| {
@@ -170,7 +178,7 @@ impl Schema {
         let owners: Vec<kept::Key> = self.kept.keys().cloned().collect();
         self.kept
             .retain(|_, kept| kept.of.as_ref().is_none_or(|of| owners.contains(of)));
-        let gone = targets.iter().filter(|target| !diff::has(self, target));
+        let gone = targets.iter().filter(|target| !targets::has(self, target));
         let gone: Vec<&model::Target> = gone.collect();
         self.grants.retain(|(target, _), _| match target.kind {
             "TABLE" => kept("table", &target.name),

@@ -9,6 +9,8 @@ mod foreign;
 mod kept;
 mod privileges;
 
+pub(super) use privileges::objects;
+
 use ::postgres::{Client, Statement};
 
 use schema::Server;

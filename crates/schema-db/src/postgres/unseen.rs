@@ -7,7 +7,9 @@ use crate::{DbError, Unseen};
 
 /// Kind and name of each. What belongs to an extension comes with it, and what the server brought
 /// has a number below 16384.
-const QUERY: &str = "
+const QUERY: &str = concat!(
+    export::objects!(),
+    "
     , ours_only AS (SELECT classid, objid FROM pg_depend WHERE deptype IN ('e', 'i'))
     , found (kind, name, classid, objid) AS (
         SELECT 'announced type', format('%I.%I', nspname, typname), 'pg_type'::regclass::oid, t.oid
@@ -26,17 +28,8 @@ const QUERY: &str = "
         SELECT 'password of a user mapping', format('%s on %I', usename, srvname), 0::oid, 0::oid
             FROM pg_user_mappings, pg_options_to_table(umoptions) WHERE option_name ~* 'passw|secret|token'
         UNION ALL
-        SELECT 'default privilege of an owner', format('%s of %I%s', u.privilege_type, pg_get_userbyid(defaclrole),
-                coalesce(' in ' || quote_ident(nspname), '')), 0::oid, 0::oid
-            FROM pg_default_acl d LEFT JOIN pg_namespace n ON n.oid = defaclnamespace,
-                aclexplode(acldefault(CASE defaclobjtype WHEN 'S' THEN 's' ELSE defaclobjtype END, defaclrole)) AS u
-            WHERE defaclnamespace = 0 AND u.grantee = defaclrole AND NOT EXISTS (SELECT FROM aclexplode(defaclacl) AS entry
-                WHERE entry.grantee = defaclrole AND entry.privilege_type = u.privilege_type)
-        UNION ALL
-        SELECT 'privilege of an owner', format('%s on %s', privilege_type, full_name), 0::oid, 0::oid
-            FROM relation r, aclexplode(acldefault(CASE relkind WHEN 'S' THEN 's' ELSE 'r' END::\"char\", relowner)) AS usual_one
-            WHERE relacl IS NOT NULL AND relkind IN ('r', 'p', 'v', 'm', 'S') AND NOT EXISTS (SELECT FROM aclexplode(relacl) AS entry
-                WHERE entry.grantee = relowner AND entry.privilege_type = usual_one.privilege_type)
+        SELECT 'privilege of an owner', format('%s on %s %s', privileges, lower(kind), name), 0::oid, 0::oid
+            FROM taken WHERE NOT is_made
         UNION ALL
         SELECT 'invalid index', r.full_name, 0::oid, 0::oid
             FROM pg_index i JOIN relation r ON r.oid = indexrelid WHERE NOT indisvalid
@@ -47,7 +40,8 @@ const QUERY: &str = "
             FROM relation r JOIN pg_tablespace s ON s.oid = reltablespace)
     SELECT kind, name FROM found
     WHERE NOT EXISTS (SELECT FROM ours_only e WHERE e.classid = found.classid AND e.objid = found.objid)
-    ORDER BY kind, name";
+    ORDER BY kind, name"
+);
 
 /// Queries all kinds in one snapshot.
 pub(super) fn unseen(client: &mut Client) -> Result<Vec<Unseen>, DbError> {

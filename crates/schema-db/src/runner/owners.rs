@@ -26,6 +26,9 @@ const FUNCTION: &str = "
             CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
         FROM aclexplode(proacl) WHERE grantee <> proowner
         UNION ALL
+        SELECT 2, 'REVOKE ALL ON ROUTINE {new} FROM CURRENT_USER' WHERE proacl IS NOT NULL
+            AND NOT EXISTS (SELECT FROM aclexplode(proacl) WHERE grantee = proowner)
+        UNION ALL
         SELECT 3, format('ALTER ROUTINE {new} OWNER TO %I', pg_get_userbyid(proowner))
         WHERE pg_get_userbyid(proowner) <> current_user
     ) AS actions WHERE p.oid = to_regprocedure('{old}') ORDER BY step, action";

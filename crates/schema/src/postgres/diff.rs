@@ -41,8 +41,6 @@ use super::same::Same;
 use super::spell::Speller;
 use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement, Verb};
 
-pub(super) use grants::has;
-
 /// A plan in the making.
 pub(super) struct Builder<'a> {
     pub(super) from: &'a Schema,

@@ -20,6 +20,8 @@ pub(crate) use table::{
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     pub(crate) default_schema: String,
+    /// The connected role; `None` without a server.
+    pub(crate) role: Option<String>,
     /// Whether `ALL` on a table includes `MAINTAIN`; `None` without a server.
     pub(crate) has_maintain: Option<bool>,
     pub(crate) schemas: Listed<String, Namespace>,
@@ -32,7 +34,8 @@ pub struct Schema {
     pub(crate) functions: Listed<(Name, String), Function>,
     /// Objects compared by words, by kind and identity.
     pub(crate) kept: Listed<Key, Kept>,
-    /// Privileges by object, then by role.
+    /// Privileges by object, then by role; those of the object's owner under
+    /// [`OWNER`](super::targets::OWNER).
     pub(crate) grants: Listed<(Target, String), Grant>,
     /// The schema as stored by a server, when one was asked.
     pub(crate) stored: Option<Box<Schema>>,
@@ -255,6 +258,16 @@ pub(crate) struct Privilege {
     pub(crate) name: String,
     /// Sorted; empty for the whole object.
     pub(crate) columns: Vec<String>,
+}
+
+impl Privilege {
+    /// The privilege on the whole object.
+    pub(crate) fn whole(name: &str) -> Privilege {
+        Privilege {
+            name: name.to_owned(),
+            columns: Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -73,6 +73,7 @@ fn read_with(
         schema: Schema {
             default_schema: default_schema.clone(),
             has_maintain: has_maintain(server),
+            role: server.role.clone(),
             ..Schema::default()
         },
         current_schema: default_schema,
@@ -80,8 +81,6 @@ fn read_with(
         notes: Vec::new(),
         typed: Vec::new(),
         grants: 0,
-        role: server.role.clone(),
-        has_maintain: has_maintain(server),
         index_tables: HashMap::new(),
         attached: HashSet::new(),
         source: None,
@@ -110,10 +109,6 @@ pub(crate) struct Reader<'a> {
     typed: Vec<(Name, Name)>,
     /// Number of `GRANT` statements.
     grants: usize,
-    /// The connected role, if any.
-    role: Option<String>,
-    /// Whether `ALL` on a table includes `MAINTAIN`; `None` without a server.
-    has_maintain: Option<bool>,
     /// Which relation an index is on.
     index_tables: HashMap<Name, Name>,
     /// Indexes attached to a partitioned table's, of yet unknown kind: indexes of constraints.

@@ -1,7 +1,7 @@
 //! Statements that make objects of each kind.
 
 /// Statements creating and changing objects of one kind, with prerequisites.
-pub(super) const KINDS: [(&str, &str); 32] = [
+pub(super) const KINDS: [(&str, &str); 34] = [
     (
         "procedure",
         "CREATE TABLE t (a int); CREATE PROCEDURE fill(n int DEFAULT 3, INOUT done int DEFAULT 0) LANGUAGE plpgsql SECURITY DEFINER \
@@ -210,6 +210,35 @@ pub(super) const KINDS: [(&str, &str); 32] = [
          ALTER DEFAULT PRIVILEGES FOR ROLE user1, user2 GRANT USAGE ON SCHEMAS TO user3; \
          ALTER DEFAULT PRIVILEGES FOR USER user2 REVOKE ALL ON TYPES FROM PUBLIC; \
          ALTER DEFAULT PRIVILEGES IN SCHEMA app GRANT EXECUTE ON ROUTINES TO user1;",
+    ),
+    (
+        "privileges taken from owners",
+        "CREATE TABLE t (a int, b int); REVOKE DELETE, UPDATE ON t FROM CURRENT_USER; GRANT UPDATE (a) ON t TO CURRENT_USER; \
+         CREATE TABLE none (a int); REVOKE ALL ON none FROM CURRENT_USER; GRANT SELECT ON none TO user1; \
+         CREATE TABLE other (id int GENERATED ALWAYS AS IDENTITY, n serial); ALTER TABLE other OWNER TO user1; \
+         REVOKE ALL ON other FROM user1; GRANT SELECT, INSERT ON other TO user1 WITH GRANT OPTION; \
+         REVOKE UPDATE ON SEQUENCE other_id_seq, other_n_seq FROM user1; \
+         CREATE VIEW v AS SELECT a FROM t; REVOKE INSERT ON v FROM CURRENT_USER; CREATE SEQUENCE s; ALTER SEQUENCE s OWNER TO user2; \
+         REVOKE USAGE ON SEQUENCE s FROM user2; CREATE SCHEMA app; REVOKE CREATE ON SCHEMA app FROM CURRENT_USER; \
+         CREATE SCHEMA \"App\"; ALTER SCHEMA \"App\" OWNER TO user3; REVOKE ALL ON SCHEMA \"App\" FROM user3; \
+         CREATE FUNCTION f(int) RETURNS int LANGUAGE sql AS 'SELECT 1'; REVOKE ALL ON FUNCTION f(int) FROM CURRENT_USER; \
+         CREATE PROCEDURE act() LANGUAGE sql AS 'SELECT 1'; ALTER PROCEDURE act() OWNER TO user1; \
+         REVOKE ALL ON PROCEDURE act() FROM PUBLIC, user1; CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int); \
+         ALTER AGGREGATE total(int) OWNER TO user1; REVOKE EXECUTE ON FUNCTION total(int) FROM user1; \
+         CREATE TYPE mood AS ENUM ('sad'); REVOKE USAGE ON TYPE mood FROM CURRENT_USER; CREATE TYPE \"Spot\" AS (x int); \
+         ALTER TYPE \"Spot\" OWNER TO user2; REVOKE USAGE ON TYPE \"Spot\" FROM user2; \
+         CREATE FOREIGN DATA WRAPPER far; CREATE SERVER there FOREIGN DATA WRAPPER far; REVOKE USAGE ON FOREIGN SERVER there FROM CURRENT_USER; \
+         CREATE FOREIGN TABLE ft (a int) SERVER there; REVOKE INSERT ON ft FROM CURRENT_USER; \
+         REVOKE USAGE ON FOREIGN DATA WRAPPER far FROM CURRENT_USER;",
+    ),
+    (
+        "default privileges taken from owners",
+        "CREATE SCHEMA app; ALTER DEFAULT PRIVILEGES REVOKE DELETE ON TABLES FROM CURRENT_USER; \
+         ALTER DEFAULT PRIVILEGES FOR ROLE user1 REVOKE ALL ON TABLES FROM user1; ALTER DEFAULT PRIVILEGES FOR ROLE user1 GRANT SELECT ON TABLES TO user1; \
+         ALTER DEFAULT PRIVILEGES FOR ROLE user2 REVOKE EXECUTE ON FUNCTIONS FROM user2, PUBLIC; \
+         ALTER DEFAULT PRIVILEGES FOR ROLE user2 IN SCHEMA app GRANT USAGE ON SEQUENCES TO user2; \
+         ALTER DEFAULT PRIVILEGES FOR ROLE user3 GRANT INSERT ON TABLES TO user3 WITH GRANT OPTION; \
+         ALTER DEFAULT PRIVILEGES FOR ROLE user3 REVOKE USAGE ON TYPES FROM user3;",
     ),
     (
         "owners",

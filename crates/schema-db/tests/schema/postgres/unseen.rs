@@ -8,14 +8,15 @@ use crate::bench::{self, Bench};
 /// Statements, and kind and name of what each adds.
 const OBJECTS: [(&str, &str, &str); 2] = [
     (
-        "CREATE TABLE t (a int); REVOKE DELETE ON t FROM CURRENT_USER",
+        "DO $$ BEGIN EXECUTE format('REVOKE USAGE ON LANGUAGE plpgsql FROM %I', \
+             (SELECT pg_get_userbyid(lanowner) FROM pg_language WHERE lanname = 'plpgsql')); END $$",
         "privilege of an owner",
-        "DELETE on public.t",
+        "USAGE on language plpgsql",
     ),
     (
-        "ALTER DEFAULT PRIVILEGES FOR ROLE user1 REVOKE DELETE ON TABLES FROM user1",
-        "default privilege of an owner",
-        "DELETE of user1",
+        "CREATE TABLE t (a int PRIMARY KEY); ALTER TABLE t REPLICA IDENTITY USING INDEX t_pkey",
+        "replica identity",
+        "public.t",
     ),
 ];
 
@@ -37,7 +38,6 @@ fn what_is_not_compared_is_named() {
             expected.push((kind.to_owned(), name.to_owned()));
             expected.sort();
             let mut found = all(database);
-            // A range brings functions and a family of its own with it.
             found.sort();
             assert_eq!(found, expected, "{variable}: {sql}");
         }
@@ -67,7 +67,7 @@ fn an_index_of_a_partitioned_table_reaches_its_partitions() {
 }
 
 /// What a database has, what is wanted, and what must be so afterwards.
-const MADE_AGAIN: [([&str; 5], &str, &str); 2] = [
+const MADE_AGAIN: [([&str; 5], &str, &str); 4] = [
     (
         [
             "CREATE TABLE t (a int)",
@@ -91,6 +91,30 @@ const MADE_AGAIN: [([&str; 5], &str, &str); 2] = [
         "CREATE FUNCTION f(a int) RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT 2::bigint'; CREATE TABLE t (a int);",
         "SELECT proowner = 'user1'::regrole AND prorettype = 'bigint'::regtype AND NOT has_function_privilege('user3', oid, 'EXECUTE') \
              AND has_function_privilege('user2', oid, 'EXECUTE WITH GRANT OPTION') FROM pg_proc WHERE proname = 'f'",
+    ),
+    (
+        [
+            "CREATE TABLE t (a int)",
+            "CREATE VIEW v AS SELECT a FROM t",
+            "ALTER VIEW v OWNER TO user1",
+            "REVOKE INSERT ON v FROM user1",
+            "CREATE TABLE u (a int)",
+        ],
+        "CREATE TABLE t (a bigint); CREATE VIEW v AS SELECT a FROM t; CREATE TABLE u (a int);",
+        "SELECT viewowner = 'user1' AND has_table_privilege('user1', 'v', 'SELECT') AND NOT has_table_privilege('user1', 'v', 'INSERT') \
+             FROM pg_views WHERE viewname = 'v'",
+    ),
+    (
+        [
+            "CREATE FUNCTION f(a int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+            "ALTER FUNCTION f(int) OWNER TO user1",
+            "REVOKE ALL ON FUNCTION f(int) FROM PUBLIC",
+            "REVOKE ALL ON FUNCTION f(int) FROM user1",
+            "CREATE TABLE t (a int)",
+        ],
+        "CREATE FUNCTION f(a int) RETURNS bigint LANGUAGE sql AS 'SELECT 2::bigint'; CREATE TABLE t (a int);",
+        "SELECT proowner = 'user1'::regrole AND prorettype = 'bigint'::regtype AND NOT has_function_privilege('user1', oid, 'EXECUTE') \
+             FROM pg_proc WHERE proname = 'f'",
     ),
 ];
 

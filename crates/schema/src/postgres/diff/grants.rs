@@ -10,6 +10,7 @@ use crate::postgres::name::{Name, quote};
 use crate::postgres::read::{
     EVERYBODY, all_privileges, given, has_maintain, is_default, is_global,
 };
+use crate::postgres::targets::{OWNER, has, has_relation, has_routine, of_target};
 use crate::{Hazard, Verb};
 
 type Held = BTreeMap<Privilege, bool>;
@@ -32,26 +33,70 @@ impl<'a> Builder<'a> {
             if !self.exists(target) {
                 continue;
             }
-            for role in &roles {
-                self.revoke(target, role);
+            let holders: BTreeMap<&str, String> = roles
+                .iter()
+                .map(|role| (role.as_str(), self.holder(target, role)))
+                .collect();
+            for (role, holder) in &holders {
+                self.revoke(target, role, holder);
             }
-            self.grant(target, &roles);
+            self.grant(target, &holders);
         }
         self.owners();
     }
 
-    fn held(&self, target: &Target, role: &str) -> Held {
-        let is_fresh = match target.kind {
-            "TABLE" => {
-                self.fresh.contains(&Part::View(target.name.clone()))
-                    || self.created.contains(&target.name)
-                    || self.is_made_again_type(target)
-            }
-            _ => self.is_made_again_type(target),
+    /// The key of a managed role's privileges, possibly as the owner when the plan is done.
+    fn holder(&self, target: &Target, role: &str) -> String {
+        let stated = self.to.stated_owner(target).flatten();
+        let is_managed = |owner: &&str| {
+            let mut managed = self.options.managed_roles.iter();
+            managed.any(|role| role == owner)
         };
-        match is_fresh {
-            true => given(target, role),
-            false => privileges_in(self.from, target, role),
+        let is_new = self.is_fresh(target) || is_default(target.kind);
+        let owner = match self.from.owner_of(target).filter(|_| !is_new) {
+            Some(owner) => stated.filter(is_managed).unwrap_or(owner),
+            None => self.to.owner_of(target).unwrap_or_default(),
+        };
+        if owner == role { OWNER } else { role }.to_owned()
+    }
+
+    fn is_fresh(&self, target: &Target) -> bool {
+        let is_relation = target.kind == "TABLE"
+            && (self.fresh.contains(&Part::View(target.name.clone()))
+                || self.created.contains(&target.name));
+        is_relation || self.is_made_again_type(target)
+    }
+
+    fn held(&self, target: &Target, holder: &str) -> Held {
+        match self.is_fresh(target) {
+            true => self.given(target, holder),
+            false => self.privileges_in(self.from, target, holder),
+        }
+    }
+
+    /// A role's privileges in a schema, with what the server gives by itself.
+    fn privileges_in(&self, schema: &Schema, target: &Target, holder: &str) -> Held {
+        let grant = schema.grants.get(&(target.clone(), holder.to_owned()));
+        let given = || self.given(target, holder);
+        grant.map_or_else(given, |grant| grant.privileges.clone())
+    }
+
+    fn given(&self, target: &Target, holder: &str) -> Held {
+        given(target, holder, self.known_maintain())
+    }
+
+    /// The role as named in a statement. An owner without a name in the text is the connected role,
+    /// and so is the owner of a new object, which is given away later.
+    fn grantee(&self, target: &Target, role: &str, holder: &str) -> String {
+        let owner = self.from.stated_owner(target);
+        let is_there = self.is_there(target) && !self.is_fresh(target);
+        match owner
+            .flatten()
+            .filter(|_| is_there || is_default(target.kind))
+        {
+            _ if holder != OWNER || self.speller.is_sqldef() => self.speller.ident(role),
+            Some(owner) => self.speller.ident(owner),
+            None => "CURRENT_USER".to_owned(),
         }
     }
 
@@ -66,18 +111,19 @@ impl<'a> Builder<'a> {
 
     /// Whether all privileges on a table include `MAINTAIN`.
     fn has_maintain(&self) -> bool {
+        self.known_maintain() == Some(true)
+    }
+
+    fn known_maintain(&self) -> Option<bool> {
         let server = self.options.server.as_ref();
         let known = server.and_then(has_maintain);
-        known.or(self.to.has_maintain) == Some(true)
+        known.or(self.to.has_maintain)
     }
 
     /// Whether the object is there afterwards.
     fn exists(&self, target: &Target) -> bool {
         match target.kind {
-            "TABLE" => {
-                let (to, name) = (self.to, &target.name);
-                to.tables.contains(name) || to.views.contains(name) || has(to, target)
-            }
+            "TABLE" => has_relation(self.to, target),
             "FUNCTION" | "PROCEDURE" => has_routine(self.to, target),
             kind if is_default(kind) => {
                 let schema = &target.name.schema;
@@ -138,9 +184,9 @@ impl<'a> Builder<'a> {
         format!("new-{kind}{}{}", part("of", role), part("in", schema))
     }
 
-    fn revoke(&mut self, target: &Target, role: &str) {
-        let held = self.held(target, role);
-        let wanted = privileges_in(self.to, target, role);
+    fn revoke(&mut self, target: &Target, role: &str, holder: &str) {
+        let held = self.held(target, holder);
+        let wanted = self.privileges_in(self.to, target, holder);
         let gone: Vec<Privilege> = held
             .keys()
             .filter(|privilege| !wanted.contains_key(privilege))
@@ -159,7 +205,7 @@ impl<'a> Builder<'a> {
                 "REVOKE {words}{} ON {} FROM {}",
                 self.privileges(target, &privileges),
                 self.on(target),
-                self.speller.ident(role)
+                self.grantee(target, role, holder)
             );
             // Nobody has had yet what the server gives everybody on a new object.
             if !self.is_there(target) {
@@ -176,6 +222,9 @@ impl<'a> Builder<'a> {
     fn is_there(&self, target: &Target) -> bool {
         let from = self.from;
         match target.kind {
+            "TABLE" => has_relation(from, target),
+            "SEQUENCE" => from.sequences.contains(&target.name),
+            "SCHEMA" => from.namespaces().contains(&target.name.name),
             "FUNCTION" | "PROCEDURE" => has_routine(from, target),
             _ => has(from, target) || !has(self.to, target),
         }
@@ -208,17 +257,16 @@ impl<'a> Builder<'a> {
 
     /// Grants privileges, one statement per statement of the source; roles lacking the same are
     /// granted together.
-    fn grant(&mut self, target: &Target, roles: &BTreeSet<&String>) {
+    fn grant(&mut self, target: &Target, holders: &BTreeMap<&str, String>) {
         let (to, has_maintain) = (self.to, self.has_maintain());
         let mut statements = BTreeMap::new();
         let grants = to.grants.iter().filter(|((other, _), _)| other == target);
         for statement in grants.flat_map(|(_, grant)| &grant.statements) {
             statements.insert(statement.number, statement);
         }
-        let mut held: BTreeMap<&str, Held> = roles
-            .iter()
-            .map(|role| (role.as_str(), self.held(target, role)))
-            .collect();
+        let pairs = holders.iter();
+        let pairs = pairs.map(|(role, holder)| (*role, self.held(target, holder)));
+        let mut held: BTreeMap<&str, Held> = pairs.collect();
         for statement in statements.values() {
             let mut groups: Vec<(Vec<Privilege>, Vec<&str>)> = Vec::new();
             let managed: BTreeSet<&str> = statement
@@ -229,7 +277,8 @@ impl<'a> Builder<'a> {
                 .collect();
             for role in managed {
                 let has = held.entry(role).or_default();
-                let finally = to.grants.get(&(target.clone(), role.to_owned()));
+                let holder = holders.get(role).cloned().unwrap_or_default();
+                let finally = to.grants.get(&(target.clone(), holder));
                 let lacking = lacking(
                     target,
                     &statement.privileges,
@@ -253,10 +302,11 @@ impl<'a> Builder<'a> {
                 .into_iter()
                 .filter(|(privileges, _)| !privileges.is_empty())
             {
-                let roles: Vec<String> = roles
-                    .into_iter()
-                    .map(|role| self.speller.ident(role))
-                    .collect();
+                let named = |role: &str| {
+                    let holder = holders.get(role).map_or(role, String::as_str);
+                    self.grantee(target, role, holder)
+                };
+                let roles: Vec<String> = roles.into_iter().map(named).collect();
                 let words = format!(
                     "GRANT {} ON {} TO {}{}",
                     self.privileges(target, &privileges),
@@ -271,15 +321,18 @@ impl<'a> Builder<'a> {
                 self.push_words(target, words, Verb::Grant, Vec::new());
             }
         }
-        self.grant_given(target, held.get(EVERYBODY));
+        for (role, holder) in holders {
+            if let Some(held) = held.get(role) {
+                self.grant_given(target, (role, holder), held);
+            }
+        }
     }
 
-    /// Grants everybody again what the server gives everybody on a new object, where no statement
-    /// takes it away; `held` is what everybody has by then.
-    fn grant_given(&mut self, target: &Target, held: Option<&Held>) {
-        let Some(held) = held else { return };
-        let wanted = privileges_in(self.to, target, EVERYBODY);
-        let lacking = given(target, EVERYBODY).into_keys();
+    /// Grants again what the server gives everybody and owners on a new object, unless a statement
+    /// takes the privilege away; `held` is what the role has by then.
+    fn grant_given(&mut self, target: &Target, (role, holder): (&str, &str), held: &Held) {
+        let wanted = self.privileges_in(self.to, target, holder);
+        let lacking = self.given(target, holder).into_keys();
         let lacking = lacking.filter(|name| wanted.contains_key(name) && !held.contains_key(name));
         let lacking: Vec<Privilege> = lacking.collect();
         if lacking.is_empty() {
@@ -289,10 +342,11 @@ impl<'a> Builder<'a> {
             "GRANT {} ON {} TO {}",
             self.privileges(target, &lacking),
             self.on(target),
-            self.speller.ident(EVERYBODY)
+            self.grantee(target, role, holder)
         );
         let shown = self.shown_target(target);
-        let hazards = vec![Hazard::Opens(format!("everybody may use {shown}"))];
+        let who = if role == EVERYBODY { "everybody" } else { role };
+        let hazards = vec![Hazard::Opens(format!("{who} may use {shown}"))];
         self.push_words(target, words, Verb::Grant, hazards);
     }
 
@@ -302,24 +356,30 @@ impl<'a> Builder<'a> {
         if self.speller.is_sqldef() {
             return;
         }
-        for ((target, role), grant) in from.grants.iter() {
-            let is_managed = self.options.managed_roles.contains(role);
+        for ((target, holder), grant) in from.grants.iter() {
+            let role = match holder.as_str() {
+                OWNER => from.owner_of(target).unwrap_or_default(),
+                role => role,
+            };
+            let mut managed = self.options.managed_roles.iter();
+            let is_managed = managed.any(|managed| managed == role);
             let view = Part::View(target.name.clone());
             let was_remade = self.is_gone(&view) && self.fresh.contains(&view)
                 || self.is_made_again_type(target);
             if is_managed || !was_remade {
                 continue;
             }
-            let lost = given(target, role).into_keys();
+            let grantee = self.grantee(target, role, holder);
+            let given = self.given(target, holder);
+            let lost = given.keys().cloned();
             let lost: Vec<Privilege> = lost
                 .filter(|name| !grant.privileges.contains_key(name))
                 .collect();
             if !lost.is_empty() {
                 let words = format!(
-                    "REVOKE {} ON {} FROM {}",
+                    "REVOKE {} ON {} FROM {grantee}",
                     self.privileges(target, &lost),
                     self.on(target),
-                    self.speller.ident(role)
                 );
                 self.push_words(target, words, Verb::Alter, Vec::new());
             }
@@ -328,64 +388,22 @@ impl<'a> Builder<'a> {
                     .privileges
                     .iter()
                     .filter(|(_, can_pass)| **can_pass == grantable)
+                    .filter(|(name, can_pass)| given.get(name) != Some(can_pass))
                     .map(|(privilege, _)| privilege.clone())
                     .collect();
                 if privileges.is_empty() {
                     continue;
                 }
                 let words = format!(
-                    "GRANT {} ON {} TO {}{}",
+                    "GRANT {} ON {} TO {grantee}{}",
                     self.privileges(target, &privileges),
                     self.on(target),
-                    self.speller.ident(role),
                     if grantable { " WITH GRANT OPTION" } else { "" }
                 );
                 self.push_words(target, words, Verb::Grant, Vec::new());
             }
         }
     }
-}
-
-/// A role's privileges in a schema, with what the server gives by itself.
-fn privileges_in(schema: &Schema, target: &Target, role: &str) -> Held {
-    let grant = schema.grants.get(&(target.clone(), role.to_owned()));
-    grant.map_or_else(|| given(target, role), |grant| grant.privileges.clone())
-}
-
-/// Whether a schema has a type, language, wrapper or server.
-pub(crate) fn has(schema: &Schema, target: &Target) -> bool {
-    let mut kept = schema.kept.keys();
-    target.kind == "TYPE" && schema.types.contains(&target.name)
-        || kept.any(|(kind, name)| of_target(target, kind, name))
-}
-
-/// Whether an object compared by words is what the privileges are on.
-fn of_target(target: &Target, kind: &str, name: &str) -> bool {
-    let kinds: &[&str] = match target.kind {
-        "FUNCTION" => {
-            // The words of an aggregate over ordered rows, and of one that takes everything.
-            let name = name.replace(" ORDER BY ", ", ").replace("(*)", "()");
-            let called = format!("{}({})", target.name.quoted(), target.signature);
-            return kind == "aggregate" && name == called;
-        }
-        "TABLE" => &["foreign-table"],
-        "TYPE" => &["base-type", "composite-type", "range-type"],
-        "LANGUAGE" => &["language"],
-        "FOREIGN DATA WRAPPER" => &["foreign-data-wrapper"],
-        "FOREIGN SERVER" => &["foreign-server"],
-        _ => return false,
-    };
-    let is_named = || match is_global(target.kind) {
-        true => quote(&target.name.name) == name,
-        false => target.name.quoted() == name,
-    };
-    kinds.contains(&kind) && is_named()
-}
-
-/// Whether a schema has a function, procedure or aggregate.
-fn has_routine(schema: &Schema, target: &Target) -> bool {
-    let key = (target.name.clone(), target.signature.clone());
-    schema.functions.contains(&key) || has(schema, target)
 }
 
 fn lacking(

@@ -22,8 +22,8 @@ pub(crate) fn is_default(kind: &str) -> bool {
 }
 
 impl Reader<'_> {
-    /// Reads `ALTER DEFAULT PRIVILEGES`; `false` for any other statement, and where the role takes
-    /// privileges from itself, which has no place in the model. The connected role is not named.
+    /// Reads `ALTER DEFAULT PRIVILEGES`; `false` for any other statement. The connected role is not
+    /// named.
     pub(super) fn read_default_privileges(&mut self, text: &str) -> bool {
         let mut words = Words::new(text);
         if !words.words("ALTER DEFAULT PRIVILEGES") {
@@ -33,14 +33,12 @@ impl Reader<'_> {
     }
 
     fn default_privileges(&mut self, words: &mut Words<'_>) -> Option<()> {
-        let is_own = |role: &String| self.role.as_ref() == Some(role);
         let mut creators = match words.words("FOR ROLE") || words.words("FOR USER") {
             true => words.names()?,
             false => vec![String::new()],
         };
-        let spelled = creators.clone();
         for creator in &mut creators {
-            if is_own(creator) {
+            if self.schema.role_named(creator) == self.schema.connected() {
                 creator.clear();
             }
         }
@@ -66,13 +64,9 @@ impl Reader<'_> {
             .word(if gives { "TO" } else { "FROM" })
             .then_some(())?;
         let roles = words.grantees()?;
+        let roles = roles.iter().map(|role| self.schema.role_named(role));
+        let roles = roles.collect();
         let grantable = is_option || words.words("WITH GRANT OPTION");
-        if roles
-            .iter()
-            .any(|role| spelled.contains(role) || is_own(role))
-        {
-            return None;
-        }
         let privilege = |name: String| Privilege {
             name: name.to_uppercase(),
             columns: Vec::new(),

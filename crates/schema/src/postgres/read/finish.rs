@@ -5,7 +5,9 @@ use std::collections::HashSet;
 
 use super::grants::given;
 use super::parts::string;
-use crate::postgres::model::{Constraint, ConstraintKind, Schema, Table, Type, TypeKind};
+use crate::postgres::model::{
+    Constraint, ConstraintKind, Grant, Schema, Table, Target, Type, TypeKind,
+};
 use crate::postgres::name::{Name, fold, made};
 
 pub(super) fn finish(schema: &mut Schema) {
@@ -19,9 +21,13 @@ pub(super) fn finish(schema: &mut Schema) {
         let data_type = sequence.options.data_type.clone().unwrap_or_default();
         sequence.options.normalize(&data_type);
     }
+    let has_maintain = schema.has_maintain;
+    let is_usual = |target: &Target, role: &str, grant: &Grant| {
+        grant.privileges == given(target, role, has_maintain)
+    };
     schema
         .grants
-        .retain(|(target, role), grant| grant.privileges != given(target, role));
+        .retain(|(target, role), grant| !is_usual(target, role, grant));
 }
 
 /// Removes defaults of inherited columns that the parents' columns have too.

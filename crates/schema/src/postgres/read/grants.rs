@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use squawk_parser::SyntaxKind as K;
 
 use super::comments::signature_of;
+use super::defaults::is_default;
 use super::parts::{columns, parts, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::Server;
 use crate::postgres::model::{Grant, GrantStatement, Privilege, Target};
-use crate::postgres::name::{Name, fold};
+use crate::postgres::name::Name;
+use crate::postgres::targets::OWNER;
 use crate::postgres::tree::Node;
 
 /// What `ALL` means on a table; the last came with version 17.
@@ -56,7 +58,18 @@ pub(crate) fn is_global(kind: &str) -> bool {
 
 /// Privileges of a role on an object of which no statement says anything. The schema `public` is
 /// as PostgreSQL makes it from 15 on.
-pub(crate) fn given(target: &Target, role: &str) -> BTreeMap<Privilege, bool> {
+pub(crate) fn given(
+    target: &Target,
+    role: &str,
+    has_maintain: Option<bool>,
+) -> BTreeMap<Privilege, bool> {
+    if role == OWNER {
+        // Those on later objects of a schema only add to the role's own.
+        let is_added = is_default(target.kind) && !target.name.schema.is_empty();
+        let all = all_privileges(target.kind, has_maintain != Some(false));
+        let all = all.iter().filter(|_| !is_added);
+        return all.map(|name| (Privilege::whole(name), false)).collect();
+    }
     let name = match target.kind {
         "FUNCTION" | "PROCEDURE" => "EXECUTE",
         "TYPE" | "LANGUAGE" => "USAGE",
@@ -66,15 +79,9 @@ pub(crate) fn given(target: &Target, role: &str) -> BTreeMap<Privilege, bool> {
         "TYPES" if target.name.schema.is_empty() => "USAGE",
         _ => return BTreeMap::new(),
     };
-    let privilege = Privilege {
-        name: name.to_owned(),
-        columns: Vec::new(),
-    };
     let is_everybody = role == EVERYBODY;
-    is_everybody
-        .then_some((privilege, false))
-        .into_iter()
-        .collect()
+    let privilege = is_everybody.then(|| (Privilege::whole(name), false));
+    privilege.into_iter().collect()
 }
 
 impl Reader<'_> {
@@ -88,7 +95,7 @@ impl Reader<'_> {
             .child(K::ROLE_REF_LIST)
             .map(|list| {
                 list.all(K::ROLE_REF)
-                    .map(|role| fold(role.text()))
+                    .map(|role| self.schema.role_of(role.text()))
                     .collect()
             })
             .ok_or(Trouble::Opaque)?;
@@ -120,10 +127,12 @@ impl Reader<'_> {
         record: &GrantStatement,
         gives: bool,
     ) {
-        let key = (target.clone(), role.to_owned());
+        let holder = self.schema.holder(target, role);
+        let has_maintain = self.schema.has_maintain;
+        let key = (target.clone(), holder);
         if !self.schema.grants.contains(&key) {
             let given = Grant {
-                privileges: given(target, role),
+                privileges: given(target, &key.1, has_maintain),
                 statements: Vec::new(),
             };
             self.schema.grants.insert(key.clone(), given);
@@ -131,7 +140,8 @@ impl Reader<'_> {
         let Some(grant) = self.schema.grants.get_mut(&key) else {
             return;
         };
-        for privilege in expanded(target, &record.privileges, self.has_maintain) {
+        let is_owner = key.1 == OWNER;
+        for privilege in expanded(target, &record.privileges, has_maintain, is_owner) {
             if gives {
                 grant.privileges.insert(privilege, record.grantable);
             } else if record.grantable {
@@ -218,12 +228,15 @@ fn privileges(node: Node<'_>) -> Vec<Privilege> {
         .collect()
 }
 
-/// Single privileges. Without a server, all of a table's are the same with `MAINTAIN` and without.
+/// Single privileges. Without a server, all of a table's are the same with `MAINTAIN` and without;
+/// an owner has it unless it is taken away.
 fn expanded(
     target: &Target,
     privileges: &[Privilege],
     has_maintain: Option<bool>,
+    is_owner: bool,
 ) -> Vec<Privilege> {
+    let has_maintain = has_maintain.or(is_owner.then_some(true));
     let usual = all_privileges(target.kind, has_maintain == Some(true));
     let is_listed = |name: &&str| {
         let mut listed = privileges.iter();
