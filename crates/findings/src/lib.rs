@@ -23,6 +23,7 @@ mod rules;
 mod tests;
 mod text;
 mod types;
+mod worth;
 
 pub use exact::{Exact, PumaFlags};
 pub use rule_id::RuleId;

@@ -9,6 +9,7 @@ mod settings;
 mod sql;
 mod threads;
 mod trust;
+mod worth;
 
 use recording::{
     Access, Act, ActKind, AgentProcess, Burst, BurstKind, Exchange, ExplainedStatement, Failure,

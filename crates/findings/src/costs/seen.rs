@@ -37,8 +37,10 @@ const QUERIES_NOT: [&str; 3] = [
 ];
 /// Beginnings of the names of the drivers' native methods, which have no file.
 const DRIVERS: [&str; 4] = ["PG::", "Mysql2::", "SQLite3::", "Trilogy"];
-/// The method by which a template renders another one, in ActionView, Sinatra and Tilt.
+/// The method by which a template renders another one, in ActionView and Tilt.
 const RENDERS: &str = "render";
+/// Beginning of the names of Sinatra's methods for rendering, one for each engine: `erb`, `haml`.
+const RENDERS_BY_ENGINE: &str = "Sinatra::Templates#";
 /// Part of the names by which ActionView renders a collection at once.
 const COLLECTION: &str = "collection";
 /// Ends of the names of methods starting another program. The thread keeps the GVL until the
@@ -180,7 +182,7 @@ impl<'a> Seen<'a> {
                     seen.called = frame;
                     seen.makes_rows |= MAKES_ROWS.iter().any(|part| frame.name.contains(part));
                     collection |= frame.name.to_ascii_lowercase().contains(COLLECTION);
-                    seen.renders = method(&frame.name) == RENDERS && !collection;
+                    seen.renders = renders(frame) && !collection;
                 }
                 continue;
             };
@@ -247,6 +249,11 @@ fn loads_json(profile: &Profile, locations: &[Location]) -> bool {
     frames()
         .position(loads)
         .is_some_and(|at| frames().skip(at).any(makes_json))
+}
+
+/// Whether a method of a library renders a template.
+fn renders(frame: &Frame) -> bool {
+    method(&frame.name) == RENDERS || frame.name.starts_with(RENDERS_BY_ENGINE)
 }
 
 /// Whether a method starts another program.

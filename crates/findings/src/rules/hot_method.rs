@@ -11,13 +11,15 @@ use crate::demand::Demand;
 use crate::rules::works;
 use crate::text::{file_of, ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use crate::worth::Worth;
 
 /// Share of the route's time with the GVL from which a method, or a template's line, is the first
 /// place to look at.
 const SHARE_MIN: f64 = 0.25;
 /// Share of a route's time from which a method is most of the route's work.
 const SHARE_SURE: f64 = 0.5;
-/// Gain without the whole method from which a search is worth the effort.
+/// Gain without the whole method from which a search is worth the effort, unless the method takes
+/// most of a route.
 const GAIN_MIN: f64 = 0.05;
 /// Gain without the whole method from which the finding is no mere hint: the change leaves a part
 /// of the method.
@@ -100,11 +102,14 @@ fn each(context: &Context<'_>, hot: &Hot) -> (f64, f64) {
 fn finding(context: &Context<'_>, mut routes: Vec<&Hot>) -> Option<Finding> {
     let in_all = |hot: &Hot| share(hot) * context.held_of(hot.route).0;
     routes.sort_by(|a, b| in_all(b).total_cmp(&in_all(a)));
-    let gain = context.gain(&routes.iter().map(|hot| demand(context, hot)).sum());
-    if gain.share < GAIN_MIN {
+    let saved: Demand = routes.iter().map(|hot| demand(context, hot)).sum();
+    let gain = context.gain(&saved);
+    let hot = routes[0];
+    let worth = context.worth(&saved, &gain, GAIN_MIN)?;
+    // Pages are what most apps are for.
+    if worth != Worth::Run && is_template(&hot.line) {
         return None;
     }
-    let hot = routes[0];
     let (spent, _) = each(context, hot);
     let route = context.joined.routes[hot.route].clone();
     let is_sure = share(hot) >= SHARE_SURE && gain.share >= GAIN_SURE && !is_template(&hot.line);
@@ -121,7 +126,10 @@ fn finding(context: &Context<'_>, mut routes: Vec<&Hot>) -> Option<Finding> {
             }
         )),
         why: why(hot),
-        evidence: evidence(context, &routes),
+        evidence: evidence(context, &routes)
+            .into_iter()
+            .chain(worth.evidence())
+            .collect(),
         remedy: Remedy {
             text: remedy(hot),
             exact: None,

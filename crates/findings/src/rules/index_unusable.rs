@@ -13,13 +13,15 @@ use crate::query::{self, Hides, Query};
 use crate::rule_id::RuleId;
 use crate::text::title;
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use crate::worth::Worth;
 
 /// Rows of a table below which reading all rows is fast enough.
 const ROWS_MIN: u64 = 1_000;
 /// Share of a table's rows up to which an index would be the better way: planners read the table
 /// from a tenth or so.
 const RETURNED_MAX: f64 = 0.05;
-/// Share of the handlers' time from which a statement is examined. As for rows read.
+/// Share of the handlers' time from which a statement is worth a finding, as for rows read, unless
+/// the scan takes most of a route.
 const SHARE_MIN: f64 = 0.03;
 /// Reason why no index serves a condition.
 enum Reason {
@@ -39,6 +41,7 @@ struct Unusable<'a> {
     rows: u64,
     sql: &'a SqlSummary,
     saved: Demand,
+    worth: Worth,
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -69,13 +72,18 @@ fn of<'a>(context: &'a Context<'_>, explained: &'a ExplainedStatement) -> Option
     let (column, reason) = hidden(&query, explained, step)
         .or_else(|| compared(context, &query, (explained, step), sql))?;
     let saved = context.statement_demand(sql, lookups::saved_of_scan(context, sql, rows));
-    (context.share_inside(saved.sum()) >= SHARE_MIN).then_some(Unusable {
+    let worth = match context.share_inside(saved.sum()) >= SHARE_MIN {
+        true => Worth::Run,
+        false => Worth::Route(context.dominated(&saved)?),
+    };
+    Some(Unusable {
         table: &step.table,
         column,
         reason,
         rows,
         sql,
         saved,
+        worth,
     })
 }
 
@@ -155,10 +163,13 @@ fn finding(context: &Context<'_>, found: &Unusable<'_>) -> Finding {
             .map(|(route, _)| route.clone())
             .unwrap_or_default(),
         why: why(&found.reason, column),
-        evidence: vec![
+        evidence: [
             sayings::plan(table, sayings::from_end_to_end()),
             sayings::executions(sql),
-        ],
+        ]
+        .into_iter()
+        .chain(found.worth.evidence())
+        .collect(),
         remedy: Remedy {
             text: remedy(&found.reason, column),
             exact: None,
@@ -167,10 +178,10 @@ fn finding(context: &Context<'_>, found: &Unusable<'_>) -> Finding {
         estimated_gain: sayings::unread(gain.text, &found.saved),
         gain_share: gain.share,
         gain: gain.replayed,
-        confidence: match found.reason {
+        confidence: found.worth.confidence(match found.reason {
             Reason::Expression(_) => Confidence::High,
             Reason::Pattern | Reason::Compared => Confidence::Medium,
-        },
+        }),
     }
 }
 

@@ -25,7 +25,7 @@ const QUICKEST_TIMES: f64 = 4.0;
 const QUICKEST: f64 = 0.1;
 /// Executions from which a quantile says something.
 const EXECUTIONS_MIN: usize = 20;
-/// Smallest gain worth a change.
+/// Smallest gain worth a change, unless the wait takes most of a route.
 const GAIN_MIN: f64 = 0.05;
 /// Time per request in another activity from which the activity is named as a reason for holding
 /// the lock.
@@ -147,9 +147,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
     let wait = RowWait::of(context, sql)?;
     let times = &wait.times;
     let gain = context.gain(&wait.demand);
-    if gain.share < GAIN_MIN {
-        return None;
-    }
+    let worth = context.worth(&wait.demand, &gain, GAIN_MIN)?;
     let (route, _) = sql.routes.first()?;
     let at = place(sql.called_from.first().map(String::as_str));
     let mut evidence = vec![
@@ -165,6 +163,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
     ];
     evidence.extend(sql.called_from.first().map(|site| called_from(site)));
     evidence.extend(held_for(context, route));
+    evidence.extend(worth.evidence());
     Some(Finding {
         rule: RuleId::RowLock,
         route: route.clone(),
@@ -191,11 +190,10 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
         estimated_gain: text!("{gain}, if nobody waits", gain = gain.text),
         gain_share: gain.share,
         gain: gain.replayed,
-        confidence: if query::verb(&sql.digest) == "SELECT" {
-            Confidence::High
-        } else {
-            Confidence::Medium
-        },
+        confidence: worth.confidence(match query::verb(&sql.digest).as_str() {
+            "SELECT" => Confidence::High,
+            _ => Confidence::Medium,
+        }),
     })
 }
 

@@ -18,7 +18,7 @@ const ROWS_MIN: f64 = 20.0;
 /// Bytes of the response per loaded row below which the response does not show the rows: an id in
 /// markup or JSON has more.
 const BODY_BYTES_MAX: f64 = 4.0;
-/// Smallest gain worth a change.
+/// Smallest gain worth a change, unless the rows take most of a route.
 const GAIN_MIN: f64 = 0.05;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -56,10 +56,23 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
     // One row is still made of the result.
     let saved = below.times(1.0 - 1.0 / rows);
     let gain = context.gain(&saved);
-    if gain.share < GAIN_MIN {
-        return None;
-    }
+    let worth = context.worth(&saved, &gain, GAIN_MIN)?;
     let at = place(sql.called_from.first().map(String::as_str));
+    let mut evidence = vec![
+        text!(
+            "{rows} rows in {executions}, {held} in all with the GVL below that line",
+            rows = numbers::count(sql.rows),
+            executions = counted!(sql.count, "execution"),
+            held = ms(saved.held_ms())
+        ),
+        text!(
+            "the response of {route} has {size} on average, less than the rows' ids",
+            route = route.route,
+            size = numbers::bytes(route.body_bytes as u64)
+        ),
+        fit(&sql.digest, 160).into(),
+    ];
+    evidence.extend(worth.evidence());
     Some(Finding {
         rule: RuleId::RowsInRuby,
         route: route.route.clone(),
@@ -72,20 +85,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
             "each row is read, sent and made into an object, only to be counted or added up: the database does \
              that without"
         ),
-        evidence: vec![
-            text!(
-                "{rows} rows in {executions}, {held} in all with the GVL below that line",
-                rows = numbers::count(sql.rows),
-                executions = counted!(sql.count, "execution"),
-                held = ms(saved.held_ms())
-            ),
-            text!(
-                "the response of {route} has {size} on average, less than the rows' ids",
-                route = route.route,
-                size = numbers::bytes(route.body_bytes as u64)
-            ),
-            fit(&sql.digest, 160).into(),
-        ],
+        evidence,
         remedy: Remedy {
             text: text!(
                 "ask the database: `sum(:column)`, `count`, `maximum(:column)` or `exists?` in ActiveRecord, `sum` \
@@ -103,7 +103,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
         ),
         gain_share: gain.share,
         gain: gain.replayed,
-        confidence: Confidence::Medium,
+        confidence: worth.confidence(Confidence::Medium),
     })
 }
 

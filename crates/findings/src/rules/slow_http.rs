@@ -6,11 +6,13 @@ use figures::numbers;
 use words::text;
 
 use crate::context::Context;
+use crate::rules::transaction_open;
 use crate::text::{called_from, fit, ms, percent, place, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use crate::worth::Worth;
 
-/// Share of all time from which a change of code is worth the effort. Below, a finding would stand
-/// in the way of others.
+/// Share of all time from which a change of code is worth the effort, unless the calls take most of
+/// a route. Below, a finding would stand in the way of others.
 const SHARE_MIN: f64 = 0.1;
 /// Calls from which a mean says something.
 const CALLS_MIN: u64 = 20;
@@ -21,9 +23,20 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let calls = context.breakdown.sql.iter();
     calls
         .filter(|call| call.digest.starts_with(MARK) && call.count >= CALLS_MIN)
-        .filter(|call| context.share(waiting_ms(call)) >= SHARE_MIN)
-        .map(|call| finding(context, call))
+        .filter_map(|call| Some(finding(context, call, &worth(context, call)?)))
         .collect()
+}
+
+/// Returns why a call is worth a finding.
+fn worth(context: &Context<'_>, call: &SqlSummary) -> Option<Worth> {
+    if context.share(waiting_ms(call)) >= SHARE_MIN {
+        return Some(Worth::Run);
+    }
+    let of = context.dominated(&context.call_demand(call))?;
+    // Where the call keeps a transaction open, this comes first, and is said there.
+    let open = transaction_open::routes(context);
+    let is_open = call.routes.iter().any(|(route, _)| open.contains(route));
+    (!is_open).then_some(Worth::Route(of))
 }
 
 /// Waiting for the GVL within the call is not the other service's.
@@ -31,7 +44,7 @@ fn waiting_ms(call: &SqlSummary) -> f64 {
     (call.time_ms - call.gvl_wait_ms).max(0.0)
 }
 
-fn finding(context: &Context<'_>, call: &SqlSummary) -> Finding {
+fn finding(context: &Context<'_>, call: &SqlSummary, worth: &Worth) -> Finding {
     let name = call.digest.trim_start_matches(MARK);
     let share = context.share(waiting_ms(call));
     let gain = context.gain(&context.call_demand(call));
@@ -50,6 +63,7 @@ fn finding(context: &Context<'_>, call: &SqlSummary) -> Finding {
         route
     )];
     evidence.extend(site.map(called_from));
+    evidence.extend(worth.evidence());
     Finding {
         rule: RuleId::SlowHttp,
         route: route.to_owned(),
@@ -80,6 +94,6 @@ fn finding(context: &Context<'_>, call: &SqlSummary) -> Finding {
         ),
         gain_share: gain.share,
         gain: gain.replayed,
-        confidence: Confidence::High,
+        confidence: worth.confidence(Confidence::High),
     }
 }

@@ -11,11 +11,13 @@ use crate::context::Context;
 use crate::demand::Demand;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use crate::worth::Worth;
 use figures::numbers;
 
 /// Name of a wait for a started program in the agent's records.
 pub(crate) const SUBPROCESS: &str = "a subprocess";
-/// Share of the handlers' time from which a change is worth the effort, as for other waits.
+/// Share of the handlers' time from which a change is worth the effort, as for other waits, unless
+/// the programs take most of a route.
 const SHARE_MIN: f64 = 0.1;
 
 /// Programs started on a route, over all requests.
@@ -54,19 +56,22 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             }
         }
     }
-    let long = routes
-        .iter()
-        .filter(|(_, of)| context.share_inside(of.waits_ms + of.starts_ms) >= SHARE_MIN);
-    long.map(|(route, of)| finding(context, *route, of))
+    let found = routes.iter();
+    found
+        .filter_map(|(route, of)| finding(context, *route, of))
         .collect()
 }
 
-fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Finding {
+fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Option<Finding> {
     let name = &context.joined.routes[route];
     let (_, requests) = context.held_of(route);
     let each = ms((of.waits_ms + of.starts_ms) / requests.max(1.0));
     let demand = Demand::on(route, BurstKind::OtherIo, of.waits_ms);
     let demand = demand.plus(Demand::on(route, BurstKind::Running, of.starts_ms));
+    let worth = match context.share_inside(of.waits_ms + of.starts_ms) >= SHARE_MIN {
+        true => Worth::Run,
+        false => Worth::Route(context.dominated(&demand)?),
+    };
     let gain = context.gain(&demand);
     let mut evidence = Vec::new();
     if of.count > 0 {
@@ -80,7 +85,8 @@ fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Finding {
     if of.starts_ms > 0.0 {
         evidence.push(text!("starting the program takes {time} of it per request, with the GVL held, by the run's samples", time = ms(of.starts_ms / requests.max(1.0))));
     }
-    Finding {
+    evidence.extend(worth.evidence());
+    Some(Finding {
         rule: RuleId::Subprocess,
         route: name.clone(),
         title: title(text!(
@@ -109,6 +115,6 @@ fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Finding {
         ),
         gain_share: gain.share,
         gain: gain.replayed,
-        confidence: Confidence::High,
-    }
+        confidence: worth.confidence(Confidence::High),
+    })
 }

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::rules::subprocess::SUBPROCESS;
 use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use crate::worth::Worth;
 use figures::numbers;
 
 /// Share of the handlers' time from which a sleep is worth a change. Chosen by judgement.
@@ -17,7 +18,8 @@ const SLEEP_SHARE_MIN: f64 = 0.05;
 /// Share of the route's own time from which a sleep is worth a change although the route is rare or
 /// cheap beside others. Chosen by judgement.
 const SLEEP_SHARE_OF_ROUTE_MIN: f64 = 0.25;
-/// Share of the handlers' time for waits of other kinds: a busy disk may be among the causes.
+/// Share of the handlers' time for waits of other kinds, unless they take most of a route: a busy
+/// disk may be among the causes.
 const OTHER_SHARE_MIN: f64 = 0.1;
 /// Share of a route's time off the GVL spent computing, or waiting for a core to compute, from
 /// which computing is the cause.
@@ -29,19 +31,30 @@ const COMPUTES_MIN_SHARED: f64 = 0.25;
 const REQUESTS_MIN: u64 = 5;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let is_large = |act: &ActSum<'_>| match act.kind {
+    let acts = context.acts.iter();
+    let often = acts.filter(|act| act.requests() >= REQUESTS_MIN);
+    often
+        .filter_map(|act| Some(finding(context, act, &worth(context, act)?)))
+        .collect()
+}
+
+/// Returns why a wait is worth a finding; `None` for a short one, and for calls and locks.
+fn worth(context: &Context<'_>, act: &ActSum<'_>) -> Option<Worth> {
+    let share = context.share_inside(act.time_ms);
+    match act.kind {
         ActKind::Sleep => {
-            context.share_inside(act.time_ms) >= SLEEP_SHARE_MIN
-                || context.share_of_route(act) >= SLEEP_SHARE_OF_ROUTE_MIN
+            let of_route = context.share_of_route(act);
+            let is_long = share >= SLEEP_SHARE_MIN || of_route >= SLEEP_SHARE_OF_ROUTE_MIN;
+            is_long.then_some(Worth::Run)
         }
-        ActKind::OtherIo if act.what != SUBPROCESS => {
-            context.share_inside(act.time_ms) >= OTHER_SHARE_MIN
+        ActKind::OtherIo if act.what == SUBPROCESS => None,
+        ActKind::OtherIo if share >= OTHER_SHARE_MIN => Some(Worth::Run),
+        ActKind::OtherIo => {
+            let demand = context.act_demand(act, BurstKind::OtherIo);
+            context.dominated(&demand).map(Worth::Route)
         }
-        _ => false,
-    };
-    let worth = |act: &&ActSum<'_>| act.requests() >= REQUESTS_MIN && is_large(act);
-    let acts = context.acts.iter().filter(worth);
-    acts.map(|act| finding(context, act)).collect()
+        _ => None,
+    }
 }
 
 /// Activity of a thread off the GVL outside of calls.
@@ -123,7 +136,7 @@ impl Kind {
     }
 }
 
-fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
+fn finding(context: &Context<'_>, act: &ActSum<'_>, worth: &Worth) -> Finding {
     let kind = Kind::of(context, act);
     let route = context.route_of(act);
     let each = ms(act.each_ms());
@@ -149,6 +162,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     if !act.site.is_empty() {
         evidence.push(called_from(act.site));
     }
+    evidence.extend(worth.evidence());
     let gain = context.gain(&context.act_demand(act, kind.burst()));
     let place = place(Some(act.site));
     Finding {
@@ -175,7 +189,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
         ),
         gain_share: gain.share,
         gain: gain.replayed,
-        confidence: kind.confidence(context),
+        confidence: worth.confidence(kind.confidence(context)),
     }
 }
 

@@ -12,7 +12,7 @@ const LINE: &str = "each /srv/app/views/list.erb 3";
 const LOOP: &str = "list /srv/app/views/list.erb 2";
 
 /// Samples of every request, innermost frame first: `name file line`.
-fn profile(run: &Run, samples: &[(u64, &[&str])]) -> Profile {
+pub(super) fn profile(run: &Run, samples: &[(u64, &[&str])]) -> Profile {
     let mut profile = Profile::default();
     let thread = profile.thread_id(ThreadOf { pid: 1, tid: 1 });
     for (weight, stack) in samples {
@@ -202,7 +202,7 @@ fn a_methods_reading_goes_with_the_method() {
 }
 
 /// Returns the findings of a run with the samples of `profile`.
-fn found(run: &Run, profile: &Profile) -> Vec<Finding> {
+pub(super) fn found(run: &Run, profile: &Profile) -> Vec<Finding> {
     all(Facts {
         recording: &run.0,
         breakdown: &breakdown::of(&run.0),
@@ -657,6 +657,34 @@ fn partials_cost_what_goes_on_around_them() {
         finding.title,
         "40% of GET /list is spent on calling the partials that app/views/list.erb:2 renders"
     );
+}
+
+/// Sinatra renders by a method named after the engine.
+#[test]
+fn partials_of_sinatra_are_rendered_too() {
+    let around = |called: &str| {
+        let (around, within) = (
+            ["render /gems/tilt.rb 5", called, LOOP, WEB],
+            ["row /srv/app/views/row.erb 1", called, LOOP, WEB],
+        );
+        let samples: [(u64, &[&str]); 3] = [
+            (40, &around),
+            (30, &within),
+            (30, &["call /gems/rack.rb 1"]),
+        ];
+        let run = busy("GET /list").doing(ActKind::Work, "template", "app/web.rb:9", 1, 3.0);
+        let findings = found(&run, &profile(&run, &samples));
+        findings
+            .iter()
+            .find(|finding| finding.rule == RuleId::PartialsInLoop)
+            .map(|finding| finding.title.to_string())
+    };
+    assert_eq!(
+        around("Sinatra::Templates#erb /gems/sinatra/base.rb 9").as_deref(),
+        Some("40% of GET /list is spent on calling the partials that app/views/list.erb:2 renders")
+    );
+    // A helper that renders something else than a template of the app's.
+    assert_eq!(around("Markup#html /gems/markup.rb 9"), None);
 }
 
 #[test]
