@@ -270,6 +270,8 @@ fn kind_of(kind: &str) -> &'static str {
     match kind {
         "PROCEDURE" => "procedure",
         "FUNCTION" => "function",
+        "PACKAGE" => model::PACKAGE,
+        "PACKAGE BODY" => model::PACKAGE_BODY,
         _ => "table",
     }
 }

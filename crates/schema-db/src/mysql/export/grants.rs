@@ -26,14 +26,14 @@ const GRANTS: &str = "
     WHERE REPLACE(grantee, '''', '') <> CURRENT_USER() AND (privilege <> 'USAGE' OR passes)
     GROUP BY grantee, place ORDER BY place, grantee";
 
-/// Query for privileges on routines, readable for readers of the server's tables only. `Grant`
+/// Query for privileges on routines and packages, readable for readers of the server's tables only. `Grant`
 /// among the privileges is the option.
 const OF_ROUTINES: &str = "
     SELECT CONCAT('GRANT ', COALESCE(NULLIF(TRIM(BOTH ',' FROM REPLACE(CONCAT(',', UPPER(Proc_priv), ','), ',GRANT,', ',')), ''), 'USAGE'),
         ' ON ', Routine_type, ' `', REPLACE(Routine_name, '`', '``'), '` TO `', User, IF(Host = '', '`', CONCAT('`@`', Host, '`')),
         IF(FIND_IN_SET('Grant', Proc_priv), ' WITH GRANT OPTION', ''))
     FROM mysql.procs_priv
-    WHERE Db = DATABASE() AND Routine_type IN ('PROCEDURE', 'FUNCTION') AND CONCAT(User, '@', Host) <> CURRENT_USER()
+    WHERE Db = DATABASE() AND Routine_type IN ('PROCEDURE', 'FUNCTION', 'PACKAGE', 'PACKAGE BODY') AND CONCAT(User, '@', Host) <> CURRENT_USER()
     ORDER BY Routine_type, Routine_name, User, Host";
 
 /// Returns the statements, ended by `;`.

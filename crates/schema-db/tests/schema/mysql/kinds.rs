@@ -221,6 +221,75 @@ const PRIVILEGES: &[&str] = &[
     "GRANT ALL ON FUNCTION f TO kinds_reader",
 ];
 
+/// The same of packages.
+const ON_PACKAGES: &[&str] = &[
+    "CREATE PACKAGE pack AS FUNCTION one RETURN int; END",
+    "CREATE PACKAGE BODY pack AS FUNCTION one RETURN int AS BEGIN RETURN 1; END; END",
+    "CREATE ROLE IF NOT EXISTS kinds_packer",
+    "GRANT EXECUTE ON PACKAGE pack TO kinds_packer",
+    "GRANT ALL ON PACKAGE BODY pack TO kinds_packer WITH GRANT OPTION",
+];
+
+#[test]
+fn privileges_on_packages_go_there_and_come_back() {
+    let privileges = kind("privileges on packages", MARIADBS, ON_PACKAGES);
+    for variable in MARIADBS {
+        let bench = OnServer::new(variable);
+        let done = round_trip(&bench, &privileges);
+        let other = ON_PACKAGES[0].replace("END", "FUNCTION two RETURN int; END");
+        let body = "CREATE PACKAGE BODY pack AS FUNCTION one RETURN int AS BEGIN RETURN 1; END; \
+                    FUNCTION two RETURN int AS BEGIN RETURN 2; END; END";
+        let remade = format!("{other};\n{body};\n");
+        let done = done.and_then(|()| remade_keeps_privileges(&bench, ON_PACKAGES, &remade, 2));
+        let mut scratch = bench.empty();
+        scratch
+            .database()
+            .execute("DROP ROLE kinds_packer")
+            .unwrap();
+        done.unwrap_or_else(|error| panic!("{variable}: {error}"));
+    }
+}
+
+/// A routine or package that is recreated keeps the privileges of others: so many statements.
+fn remade_keeps_privileges(
+    bench: &OnServer,
+    made: &[&str],
+    wanted: &str,
+    count: usize,
+) -> Result<(), String> {
+    let mut scratch = bench.empty();
+    bench::run(&mut *scratch, made.iter().copied())?;
+    bench::reach(&mut *scratch, wanted)?;
+    let exported = scratch.database().export().map_err(|error| error.message)?;
+    match exported.matches("GRANT ").count() == count + exported.matches("GRANT OPTION").count() {
+        true => Ok(()),
+        false => Err(format!("not {count} grants in\n{exported}")),
+    }
+}
+
+#[test]
+fn a_recreated_routine_keeps_its_privileges() {
+    let made = [
+        "CREATE PROCEDURE p() SELECT 1",
+        "CREATE FUNCTION f() RETURNS int DETERMINISTIC RETURN 1",
+        "CREATE ROLE IF NOT EXISTS kinds_caller",
+        "GRANT EXECUTE ON PROCEDURE p TO kinds_caller",
+        "GRANT ALTER ROUTINE ON FUNCTION f TO kinds_caller WITH GRANT OPTION",
+    ];
+    let wanted =
+        "CREATE PROCEDURE p() SELECT 2;\nCREATE FUNCTION f() RETURNS int DETERMINISTIC RETURN 2;\n";
+    for variable in ALL {
+        let bench = OnServer::new(variable);
+        let done = remade_keeps_privileges(&bench, &made, wanted, 2);
+        let mut scratch = bench.empty();
+        scratch
+            .database()
+            .execute("DROP ROLE kinds_caller")
+            .unwrap();
+        done.unwrap_or_else(|error| panic!("{variable}: {error}"));
+    }
+}
+
 #[test]
 fn privileges_go_there_and_come_back() {
     let privileges = kind("privileges", ALL, PRIVILEGES);

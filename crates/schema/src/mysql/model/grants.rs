@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 /// Object of privileges: the kind is empty for the database itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Granted {
-    /// Empty, `TABLE` (also views and sequences), `PROCEDURE` or `FUNCTION`.
+    /// Empty, `TABLE` (also views and sequences), `PROCEDURE`, `FUNCTION`, `PACKAGE` or
+    /// `PACKAGE BODY`.
     pub kind: &'static str,
     /// Name of the object; empty for the database.
     pub name: String,

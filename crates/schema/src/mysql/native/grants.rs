@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Builder;
 use crate::mysql::Schema;
 use crate::mysql::lex::backticked;
-use crate::mysql::model::{Grant, Granted};
+use crate::mysql::model::{Grant, Granted, PACKAGE};
 use crate::{Hazard, Verb};
 
 impl Builder<'_> {
@@ -22,13 +22,32 @@ impl Builder<'_> {
             }
         }
         for (on, grantee) in pairs {
-            self.revoke(on, grantee);
-            self.grant(on, grantee);
+            let before = from.grant(on, grantee).filter(|_| !self.is_remade(on));
+            self.revoke(on, grantee, before);
+            let after = to.grant(on, grantee);
+            self.grant(before, after);
+        }
+        // The server takes all privileges on a routine or package away when it is dropped.
+        for grant in &from.grants {
+            let is_managed = roles.iter().any(|role| grant.is_of(role));
+            if !is_managed && to.has(&grant.on) && self.is_remade(&grant.on) {
+                self.grant(None, Some(grant));
+            }
         }
     }
 
-    fn revoke(&mut self, on: &Granted, grantee: &str) {
-        let Some(before) = self.from.grant(on, grantee) else {
+    /// Whether the plan drops the object and creates another in its place.
+    fn is_remade(&self, on: &Granted) -> bool {
+        let is_one = |kind: &str, name: &str| {
+            name == on.name && (on.kind == kind.to_uppercase() || on.is_body_of(kind))
+        };
+        let mut statements = self.statements.iter();
+        statements
+            .any(|each| each.verb == Verb::Aside && is_one(each.object.kind, &each.object.name))
+    }
+
+    fn revoke(&mut self, on: &Granted, grantee: &str, before: Option<&Grant>) {
+        let Some(before) = before else {
             return;
         };
         let after = self.to.grant(on, grantee);
@@ -47,11 +66,11 @@ impl Builder<'_> {
         self.push_with(sql, Verb::Revoke, ("privilege", shown), vec![hazard]);
     }
 
-    fn grant(&mut self, on: &Granted, grantee: &str) {
-        let Some(after) = self.to.grant(on, grantee) else {
+    fn grant(&mut self, before: Option<&Grant>, after: Option<&Grant>) {
+        let Some(after) = after else {
             return;
         };
-        let before = self.from.grant(on, grantee);
+        let (on, grantee) = (&after.on, &after.grantee);
         let none = BTreeSet::new();
         let had = before.map_or(&none, |before| &before.privileges);
         let new: Vec<&str> = after
@@ -88,6 +107,13 @@ fn shown(on: &Granted) -> String {
     match on.kind {
         "" => "*".to_owned(),
         _ => on.name.clone(),
+    }
+}
+
+impl Granted {
+    /// Whether this is a package's body, which goes with the head of the kind.
+    fn is_body_of(&self, kind: &str) -> bool {
+        self.kind == "PACKAGE BODY" && kind == PACKAGE
     }
 }
 

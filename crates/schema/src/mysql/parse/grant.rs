@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::program::definer;
 use crate::mysql::cursor::Cursor;
-use crate::mysql::lex::{Fault, backticked};
+use crate::mysql::lex::{Fault, Token, backticked};
 use crate::mysql::model::{Grant, Granted};
 use crate::{Product, Server, Version};
 
@@ -98,8 +98,7 @@ fn privileges(cursor: &mut Cursor<'_, '_>) -> Result<Option<Vec<String>>, Fault>
 }
 
 fn granted(cursor: &mut Cursor<'_, '_>, database: Option<&str>) -> Result<Option<Granted>, Fault> {
-    let kinds = ["TABLE", "PROCEDURE", "FUNCTION"];
-    let kind = kinds.into_iter().find(|kind| cursor.eat(kind));
+    let kind = kind(cursor);
     let of_database = Granted {
         kind: "",
         name: String::new(),
@@ -126,6 +125,25 @@ fn granted(cursor: &mut Cursor<'_, '_>, database: Option<&str>) -> Result<Option
         kind: kind.unwrap_or("TABLE"),
         name: cursor.name()?.text,
     }))
+}
+
+/// The kind of the object, if the statement says one. `PACKAGE` may be the name of a table.
+fn kind(cursor: &mut Cursor<'_, '_>) -> Option<&'static str> {
+    let kinds = ["TABLE", "PROCEDURE", "FUNCTION"];
+    let kind = kinds.into_iter().find(|kind| cursor.eat(kind));
+    if kind.is_some() || !cursor.is("PACKAGE") {
+        return kind;
+    }
+    let is_name = |token: &Token<'_>| token.is("TO") || token.is("FROM") || token.is_op(".");
+    if cursor.peek_at(1).is_none_or(is_name) {
+        return None;
+    }
+    cursor.eat("PACKAGE");
+    let is_body = cursor.is("BODY") && !cursor.peek_at(1).is_none_or(is_name);
+    match is_body && cursor.eat("BODY") {
+        true => Some("PACKAGE BODY"),
+        false => Some("PACKAGE"),
+    }
 }
 
 /// MariaDB finds out itself whether a name without a host is a role's or a user's.
