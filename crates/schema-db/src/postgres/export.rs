@@ -5,6 +5,8 @@
 //! something else: the parts of a partitioned table's keys and indexes, the sequence of an identity
 //! column.
 
+#[macro_use]
+mod items;
 mod foreign;
 mod kept;
 mod privileges;
@@ -111,36 +113,9 @@ const FUNCTIONS: &str = "
         AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')
     ORDER BY p.oid";
 
-/// Columns and constraints are gathered once for all tables.
-const TABLES: &str = "
-    , item AS (
-        SELECT attrelid AS relid, 0 AS kind, attnum::text AS rank, attnum AS number,
-            format('%I %s', attname, format_type(atttypid, atttypmod))
-            || CASE WHEN attcollation <> 0 AND attcollation <> t.typcollation
-                THEN (SELECT format(' COLLATE %I.%I', cn.nspname, collname) FROM pg_collation c
-                    JOIN pg_namespace cn ON cn.oid = collnamespace WHERE c.oid = attcollation) ELSE '' END
-            || CASE WHEN attgenerated <> '' THEN format(' GENERATED ALWAYS AS (%s) %s', pg_get_expr(adbin, adrelid),
-                    CASE attgenerated WHEN 's' THEN 'STORED' ELSE 'VIRTUAL' END)
-                WHEN attidentity <> '' THEN format(' GENERATED %s AS IDENTITY%s',
-                    CASE attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, identity.options)
-                ELSE coalesce(' DEFAULT ' || pg_get_expr(adbin, adrelid), '') END
-            || CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END AS text
-        FROM pg_attribute a JOIN relation r ON r.oid = attrelid AND r.relkind IN ('r', 'p')
-        JOIN pg_type t ON t.oid = atttypid
-        LEFT JOIN pg_attrdef d ON adrelid = attrelid AND adnum = attnum
-        LEFT JOIN (SELECT refobjid, refobjsubid,
-                format(' (START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s)',
-                    seqstart, seqincrement, seqmin, seqmax, seqcache, CASE WHEN seqcycle THEN ' CYCLE' ELSE '' END) AS options
-            FROM pg_depend JOIN pg_sequence ON seqrelid = objid
-            WHERE classid = 'pg_class'::regclass AND deptype = 'i') AS identity
-            ON attidentity <> '' AND refobjid = attrelid AND refobjsubid = attnum
-        WHERE attnum > 0 AND NOT attisdropped AND (attislocal OR r.relispartition)
-        UNION ALL
-        SELECT conrelid, CASE contype WHEN 'p' THEN 1 WHEN 'u' THEN 2 ELSE 3 END, conname, 0,
-            format('CONSTRAINT %I %s', conname, pg_get_constraintdef(k.oid))
-        FROM pg_constraint k JOIN relation r ON r.oid = conrelid
-        WHERE contype IN ('p', 'u', 'c', 'x') AND conislocal AND conparentid = 0)
-    SELECT format(E'CREATE %sTABLE %s (%s)', CASE relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END, full_name,
+const TABLES: &str = concat!(
+    items!("'r', 'p'"),
+    "    SELECT format(E'CREATE %sTABLE %s (%s)', CASE relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END, full_name,
             coalesce(E'\\n    ' || string_agg(item.text, E',\\n    ' ORDER BY kind, number, rank) || E'\\n', ''))
         || coalesce(' INHERITS (' || (SELECT string_agg(format('%I.%I', pn.nspname, p.relname), ', ' ORDER BY inhseqno)
             FROM pg_inherits JOIN pg_class p ON p.oid = inhparent JOIN pg_namespace pn ON pn.oid = p.relnamespace
@@ -152,7 +127,8 @@ const TABLES: &str = "
     FROM relation r LEFT JOIN item ON item.relid = r.oid
     WHERE relkind IN ('r', 'p')
     GROUP BY r.oid, full_name, relpersistence, relkind, relam, reloptions, reltoastrelid, relispartition
-    ORDER BY r.oid";
+    ORDER BY r.oid"
+);
 
 /// What is said of tables after all are there.
 const PARTS: &str = "
