@@ -162,12 +162,9 @@ impl Schema {
         self.extensions.retain(|name, _| named("extension", name));
         self.schemas.retain(|name, _| named("schema", name));
         let is_there = |name: &name::Name| {
-            let has_index = |table: &model::Table| {
-                table.name.schema == name.schema && table.indexes.contains(&name.name)
-            };
             self.tables.contains(name)
                 || self.views.contains(name)
-                || self.tables.values().any(has_index)
+                || self.tables.values().any(|table| table.has_index(name))
         };
         let foreign = self.kept.keys().filter(|key| key.0 == "foreign-table");
         let foreign: Vec<String> = foreign.map(|(_, name)| name.clone()).collect();

@@ -37,7 +37,8 @@ const QUERY: &str = concat!(
             FROM relation WHERE relkind IN ('r', 'p') AND relreplident NOT IN ('d', 'n')
         UNION ALL
         SELECT 'tablespace', format('%I of %s', spcname, full_name), 0::oid, 0::oid
-            FROM relation r JOIN pg_tablespace s ON s.oid = reltablespace)
+            FROM relation r JOIN pg_tablespace s ON s.oid = reltablespace
+            WHERE spcname = 'pg_default' OR (relispartition AND relkind IN ('i', 'I')))
     SELECT kind, name FROM found
     WHERE NOT EXISTS (SELECT FROM ours_only e WHERE e.classid = found.classid AND e.objid = found.objid)
     ORDER BY kind, name"

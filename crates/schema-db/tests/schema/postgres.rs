@@ -78,6 +78,11 @@ impl Databases {
             let _ = admin.execute(&format!("CREATE ROLE {role} LOGIN"));
         }
         let _ = admin.execute("CREATE ROLE postgres");
+        // One without a directory of its own, as the server's tests have it.
+        admin
+            .execute("SET allow_in_place_tablespaces = on")
+            .unwrap();
+        let _ = admin.execute("CREATE TABLESPACE hakaru_space LOCATION ''");
         Databases {
             url,
             default_schema,

@@ -19,7 +19,7 @@ use super::name::Name;
 use norm::norm_of;
 use reader::{Identity, Reader};
 
-pub(crate) use change::{attributes_of, changes};
+pub(crate) use change::{attributes_of, changes, moved};
 pub(crate) use norm::{calls_publisher, has_copy};
 pub(crate) use words::Words;
 
@@ -86,7 +86,7 @@ const fn kind(words: &'static str, kind: &'static str, stage: Stage, shape: Shap
 }
 
 /// All kinds compared by words. Where one's words begin with another's, the longer ones come first.
-static KINDS: [Kind; 43] = [
+static KINDS: [Kind; 44] = [
     kind("COLLATION", "collation", Stage::Early, Shape::InSchema),
     kind(
         "FOREIGN DATA WRAPPER",
@@ -175,6 +175,7 @@ static KINDS: [Kind; 43] = [
     kind("", "typed-table", Stage::Late, Shape::Setting),
     kind("", "column-storage", Stage::Late, Shape::Setting),
     kind("", "column-compression", Stage::Late, Shape::Setting),
+    kind("", "tablespace", Stage::Late, Shape::Setting),
 ];
 
 fn named(kind: &str) -> Option<&'static Kind> {
@@ -209,6 +210,7 @@ impl Kind {
                     | "publication-table"
                     | "publication-schema"
                     | "security-label"
+                    | "tablespace"
             )
     }
 }
@@ -300,6 +302,11 @@ pub(crate) fn read(text: &str, schema: &str) -> Option<Vec<Step>> {
         }
         if reader.word("INDEX") {
             return settings::of_index(&mut reader).map(|step| vec![step]);
+        }
+        if reader.words("MATERIALIZED VIEW") {
+            let view = reader.in_schema()?;
+            return settings::placed("MATERIALIZED VIEW", &view, &mut reader)
+                .map(|step| vec![step]);
         }
         let (kind, identity) = reader.of_kind(false)?;
         if reader.words("OWNER TO") {

@@ -15,6 +15,7 @@ mod kinds;
 mod parts;
 mod plain;
 mod sequences;
+mod spaces;
 mod tables;
 mod triggers;
 mod typed;
@@ -78,6 +79,7 @@ fn read_with(
         },
         current_schema: default_schema,
         access_method: None,
+        tablespace: None,
         notes: Vec::new(),
         typed: Vec::new(),
         grants: 0,
@@ -104,6 +106,8 @@ pub(crate) struct Reader<'a> {
     current_schema: String,
     /// How tables are stored that do not say so; `None` for the server's own way.
     access_method: Option<String>,
+    /// Where tables and indexes lie that do not say so; `None` for the usual place.
+    tablespace: Option<String>,
     notes: Vec<Note>,
     /// Tables of composite types being read, with the types.
     typed: Vec<(Name, Name)>,
@@ -180,6 +184,7 @@ impl<'a> Reader<'a> {
         if word == "set" || word == "select" {
             self.take_search_path(text);
             self.take_access_method(text);
+            self.take_tablespace(text);
         }
         if is_data(&word) {
             self.schema.data_statements += 1;

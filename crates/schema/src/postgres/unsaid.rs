@@ -23,6 +23,12 @@ impl Schema {
                 self.tables.insert(name.clone(), part.clone());
             }
         }
+        let spaces = from.kept.iter();
+        for (key, kept) in spaces.filter(|(key, _)| key.0 == "tablespace") {
+            if !self.kept.contains(key) {
+                self.kept.insert(key.clone(), kept.clone());
+            }
+        }
         if let Some(stored) = &mut self.stored {
             stored.take_unsaid(from);
         }

@@ -265,6 +265,11 @@ pub(super) const SETTINGS: &str = "
     SELECT format('ALTER TABLE %s CLUSTER ON %I', t.full_name, r.relname)
     FROM pg_index JOIN relation r ON r.oid = indexrelid JOIN relation t ON t.oid = indrelid WHERE indisclustered
     UNION ALL
+    SELECT format('ALTER %s %s SET TABLESPACE %I', CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'r' THEN 'TABLE' WHEN 'p' THEN 'TABLE'
+        ELSE 'INDEX' END, full_name, spcname)
+    FROM relation r JOIN pg_tablespace s ON s.oid = reltablespace
+    WHERE relkind IN ('r', 'p', 'm', 'i', 'I') AND spcname <> 'pg_default' AND NOT (relispartition AND relkind IN ('i', 'I'))
+    UNION ALL
     SELECT format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS %s', full_name, attnum, attstattarget)
     FROM relation r JOIN pg_attribute ON attrelid = r.oid WHERE relkind IN ('i', 'I') AND coalesce(attstattarget, -1) >= 0
     UNION ALL

@@ -7,7 +7,30 @@ use super::Databases;
 use crate::bench::{self, Bench};
 
 /// What a database has, what is wanted, and the plan; what waits begins with `--`.
-const CHANGES: [(&str, &str, &[&str]); 13] = [
+const CHANGES: [(&str, &str, &[&str]); 15] = [
+    (
+        "CREATE TABLE t (a int PRIMARY KEY, b int); CREATE INDEX i ON t (b); INSERT INTO t VALUES (1, 2)",
+        "CREATE TABLE t (a int, b int, PRIMARY KEY (a) USING INDEX TABLESPACE hakaru_space) TABLESPACE hakaru_space; \
+         CREATE INDEX i ON t (b) TABLESPACE hakaru_space;",
+        &[
+            "ALTER INDEX public.t_pkey SET TABLESPACE hakaru_space",
+            "ALTER TABLE public.t SET TABLESPACE hakaru_space",
+            "ALTER INDEX public.i SET TABLESPACE hakaru_space",
+        ],
+    ),
+    (
+        "CREATE TABLE t (a int PRIMARY KEY USING INDEX TABLESPACE hakaru_space, b int) TABLESPACE hakaru_space; \
+         CREATE INDEX i ON t (b) TABLESPACE hakaru_space; CREATE INDEX j ON t (b, a) TABLESPACE hakaru_space",
+        "CREATE TABLE t (a int PRIMARY KEY, b int); CREATE INDEX i ON t (a); ALTER INDEX i SET TABLESPACE hakaru_space;",
+        &[
+            "DROP INDEX public.i",
+            "CREATE INDEX i ON public.t (a)",
+            "ALTER INDEX public.i SET TABLESPACE hakaru_space",
+            "-- ALTER TABLE public.t SET TABLESPACE pg_default",
+            "-- ALTER INDEX public.t_pkey SET TABLESPACE pg_default",
+            "-- DROP INDEX public.j",
+        ],
+    ),
     (
         "CREATE TYPE addr AS (street text, house int); CREATE TABLE t OF addr (house WITH OPTIONS NOT NULL)",
         "CREATE TYPE addr AS (street text, house integer, zip text); CREATE TABLE t OF addr (house WITH OPTIONS NOT NULL);",

@@ -1,7 +1,7 @@
 //! Statements that make objects of each kind.
 
 /// Statements creating and changing objects of one kind, with prerequisites.
-pub(super) const KINDS: [(&str, &str); 34] = [
+pub(super) const KINDS: [(&str, &str); 35] = [
     (
         "procedure",
         "CREATE TABLE t (a int); CREATE PROCEDURE fill(n int DEFAULT 3, INOUT done int DEFAULT 0) LANGUAGE plpgsql SECURITY DEFINER \
@@ -239,6 +239,16 @@ pub(super) const KINDS: [(&str, &str); 34] = [
          ALTER DEFAULT PRIVILEGES FOR ROLE user2 IN SCHEMA app GRANT USAGE ON SEQUENCES TO user2; \
          ALTER DEFAULT PRIVILEGES FOR ROLE user3 GRANT INSERT ON TABLES TO user3 WITH GRANT OPTION; \
          ALTER DEFAULT PRIVILEGES FOR ROLE user3 REVOKE USAGE ON TYPES FROM user3;",
+    ),
+    (
+        "tablespace",
+        "CREATE TABLE t (a int PRIMARY KEY USING INDEX TABLESPACE hakaru_space, b int, c int, UNIQUE (b)) TABLESPACE hakaru_space; \
+         CREATE INDEX i ON t (c) TABLESPACE hakaru_space; CREATE INDEX j ON t (c, b); \
+         CREATE TABLE u (a int, EXCLUDE USING btree (a WITH =) USING INDEX TABLESPACE hakaru_space); \
+         CREATE MATERIALIZED VIEW v TABLESPACE hakaru_space AS SELECT a FROM t; CREATE INDEX k ON v (a) TABLESPACE hakaru_space; \
+         CREATE TABLE \"P\" (a int, b int, PRIMARY KEY (a)) PARTITION BY RANGE (a) TABLESPACE hakaru_space; \
+         CREATE TABLE p_one PARTITION OF \"P\" FOR VALUES FROM (1) TO (2); ALTER TABLE p_one SET TABLESPACE pg_default; \
+         CREATE TABLE p_two PARTITION OF \"P\" FOR VALUES FROM (2) TO (3);",
     ),
     (
         "owners",

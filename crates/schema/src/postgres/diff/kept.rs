@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Builder, Part};
 use crate::postgres::hazards;
 use crate::postgres::kept::{self, Key, Stage};
-use crate::postgres::model::Kept;
+use crate::postgres::model::{Kept, Table};
 use crate::postgres::name::Name;
 use crate::postgres::split;
 use crate::{Hazard, Verb};
@@ -23,11 +23,18 @@ impl<'a> Builder<'a> {
         !is_unknown && !is_same
     }
 
+    /// Whether differences matter: sqldef moves nothing between tablespaces.
+    fn is_compared(&self, kept: &Kept) -> bool {
+        !(self.speller.is_sqldef() && kept.kind.kind == "tablespace")
+    }
+
     /// Creates or changes the objects of a stage.
     pub(super) fn kept(&mut self, stage: Stage) {
         let to = self.to;
         let asked = to.kept.iter();
-        let asked = asked.filter(|(_, kept)| kept.kind.stage == stage && !kept.is_binding());
+        let is_known = |kept: &Kept| self.is_compared(kept) && !kept.is_binding();
+        let asked = asked.filter(|(_, kept)| kept.kind.stage == stage && is_known(kept));
+        let asked: Vec<(&Key, &Kept)> = asked.collect();
         for (key, kept) in asked {
             if self.goes_with_another(key, kept) || self.kept_differs(key, kept) {
                 self.keep(key, kept);
@@ -103,12 +110,16 @@ impl<'a> Builder<'a> {
         let table = self.created.contains(on) && self.from.tables.contains(on);
         let view = self.fresh.contains(&Part::View(on.clone())) && self.from.views.contains(on);
         let is_cluster = kept.kind.kind == "cluster";
+        let is_placed = kept.kind.kind == "tablespace";
         let is_named = |index: &str| {
             kept.sql
                 .ends_with(&format!(" {}", self.speller.ident(index)))
         };
         let index = |part: &Part| match part {
             Part::Index(_, index) if *index == on.name => true,
+            Part::Constraint(table, key) if is_placed => {
+                table.schema == on.schema && *key == on.name
+            }
             Part::Index(table, index) | Part::Constraint(table, index) => {
                 is_cluster && table == on && is_named(index)
             }
@@ -118,7 +129,26 @@ impl<'a> Builder<'a> {
             }
             _ => false,
         };
-        table || view || self.gone.iter().any(index)
+        table || view || self.gone.iter().any(index) || self.is_made_again_index(on)
+    }
+
+    /// Whether the plan creates an index or key of the name, where another one was.
+    fn is_made_again_index(&self, index: &Name) -> bool {
+        let (name, bare) = (self.shown(index), index.name.as_str());
+        let mut statements = self.statements.iter();
+        statements.any(|each| match (each.verb, each.object.kind) {
+            (Verb::Create, "index") => each.object.name == name,
+            (Verb::Create, "constraint") => {
+                let part = each.object.name.strip_suffix(bare);
+                let table = part.and_then(|part| part.strip_suffix('.'));
+                let mut tables = self.from.tables.values();
+                tables.any(|found| {
+                    table.is_some_and(|table| self.shown(&found.name) == table)
+                        && found.has_index(index)
+                })
+            }
+            _ => false,
+        })
     }
 
     /// Makes an object what it is to be.
@@ -151,7 +181,11 @@ impl<'a> Builder<'a> {
             let verb = if is_free { Verb::Aside } else { Verb::Drop };
             needs = Some(self.drop_kept(before, verb));
         }
-        let at = self.push(to.sql.clone(), Verb::Create, to.kind.kind, shown);
+        let hazards = match to.kind.kind {
+            "tablespace" if self.is_moved(to) => kept::moved(to, &shown),
+            _ => Vec::new(),
+        };
+        let at = self.push_with(to.sql.clone(), Verb::Create, to.kind.kind, shown, hazards);
         self.statements[at].needs.extend(needs);
         if kept::calls_publisher(to) {
             self.statements[at].hazards.push(Hazard::NotTransactional);
@@ -177,12 +211,26 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Whether the relation has rows, which move to its tablespace.
+    fn is_moved(&self, setting: &Kept) -> bool {
+        let Some(on) = &setting.on else { return false };
+        let has_rows = |table: &Table| table.partition_by.is_none();
+        let mut tables = self.from.tables.values();
+        let is_there = self.from.tables.get(on).is_some_and(has_rows)
+            || self.from.views.contains(on)
+            || tables.any(|table| has_rows(table) && table.has_index(on));
+        is_there && !self.is_made_again(on, setting)
+    }
+
     fn drop_kept(&mut self, kept: &Kept, verb: Verb) -> usize {
         let shown = self.shown_kept(kept);
         let kind = kept.kind.kind;
         let words = kind.replace('-', " ");
         if let Some(undo) = &kept.undo {
-            let hazards = vec![Hazard::Drop(format!("{words} {shown}"))];
+            let mut hazards = vec![Hazard::Drop(format!("{words} {shown}"))];
+            if kind == "tablespace" {
+                hazards.extend(kept::moved(kept, &shown));
+            }
             return self.push_with(undo.clone(), verb, kind, shown, hazards);
         }
         let mut sql = format!("DROP {} {}", kept.kind.words, kept.name);
@@ -239,7 +287,8 @@ impl<'a> Builder<'a> {
                 _ => kept.kind.stage,
             };
             let is_gone = self.goes_with_another(key, kept);
-            if stage_of != stage || is_wanted || is_gone || !self.outlives(kept) {
+            let is_other = stage_of != stage || !self.is_compared(kept);
+            if is_other || is_wanted || is_gone || !self.outlives(kept) {
                 continue;
             }
             let is_state = kept.kind.is_state();
@@ -261,15 +310,12 @@ impl<'a> Builder<'a> {
             return owner.is_some() && is_known && !self.fresh.contains(&Part::Kept(of.clone()));
         }
         let Some(on) = &kept.on else { return true };
-        let has_index = |table: &crate::postgres::model::Table| {
-            table.name.schema == on.schema && table.indexes.contains(&on.name)
-        };
         let is_foreign = to.kept.contains(&("foreign-table", on.quoted()));
         let is_relation = to.tables.contains(on) || to.views.contains(on) || is_foreign;
-        let is_there = is_relation || to.tables.values().any(has_index);
+        let is_there = is_relation || to.tables.values().any(|table| table.has_index(on));
         // The part of a table that it is of may go as well.
         let column = kept.name.rsplit('.').next().unwrap_or_default();
-        let had_column = |table: &crate::postgres::model::Table, wanted: bool| {
+        let had_column = |table: &Table, wanted: bool| {
             let mut names = table.columns.keys();
             names.any(|name| self.speller.ident(name) == column) == wanted
         };

@@ -18,6 +18,13 @@ pub(crate) struct Change {
     pub(crate) attribute: Option<(Verb, String)>,
 }
 
+/// What it means that the rows of a table, view or index move to another tablespace.
+pub(crate) fn moved(kept: &Kept, shown: &str) -> Vec<Hazard> {
+    let is_index = kept.sql.starts_with("ALTER INDEX ");
+    let what = if is_index { "the index" } else { "the table" };
+    vec![Hazard::Rewrite(format!("{what} {shown}")), ACCESS_EXCLUSIVE]
+}
+
 impl Change {
     pub(super) fn plain(sql: String) -> Change {
         Change {
@@ -49,6 +56,11 @@ pub(crate) fn changes(from: &Kept, to: &Kept, shown: &str) -> Option<Vec<Change>
         "security-label" => Some(vec![Change {
             sql: to.sql.clone(),
             hazards: vec![Hazard::Opens(format!("what the label protects: {shown}"))],
+            attribute: None,
+        }]),
+        "tablespace" => Some(vec![Change {
+            sql: to.sql.clone(),
+            hazards: moved(to, shown),
             attribute: None,
         }]),
         "column-option" => {

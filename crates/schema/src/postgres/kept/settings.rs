@@ -176,6 +176,9 @@ fn target(statistics: &Identity, reader: &mut Reader<'_>) -> Option<Step> {
     set_unless(is_usual_target(target), setting)
 }
 
+/// The tablespace of databases for which no other one is said.
+const USUAL_SPACE: &str = "pg_default";
+
 fn is_usual_target(target: &str) -> bool {
     target.eq_ignore_ascii_case("default") || target.starts_with('-')
 }
@@ -233,6 +236,11 @@ impl OnTable {
                 self.setting("cluster", quoted.clone(), &action, undo),
             );
         }
+        let start = reader.at();
+        if let Some(step) = placed("TABLE", &self.table, reader) {
+            return Some(step);
+        }
+        reader.go(start);
         if reader.words("ATTACH PARTITION") {
             return partition(&self.table, self.only, reader);
         }
@@ -306,9 +314,32 @@ impl OnTable {
     }
 }
 
+/// Reads `SET TABLESPACE` of a relation, of the kind that the words name.
+pub(super) fn placed(words: &str, of: &Identity, reader: &mut Reader<'_>) -> Option<Step> {
+    let space = reader.words("SET TABLESPACE").then(|| reader.name())??;
+    let space = space.last()?;
+    let head = format!("ALTER {words} {} SET TABLESPACE", of.text);
+    let setting = Setting {
+        kind: "tablespace",
+        of: None,
+        on: Some(relation(of)),
+        name: of.text.clone(),
+        base: &of.base,
+        schema: of.schema.clone(),
+        sql: format!("{head} {}", quote(space)),
+        undo: format!("{head} {USUAL_SPACE}"),
+    };
+    set_unless(space == USUAL_SPACE, setting)
+}
+
 /// Reads the rest of `ALTER INDEX`.
 pub(super) fn of_index(reader: &mut Reader<'_>) -> Option<Step> {
     let index = reader.in_schema()?;
+    let start = reader.at();
+    if let Some(step) = placed("INDEX", &index, reader) {
+        return Some(step);
+    }
+    reader.go(start);
     reader.word("ALTER").then_some(())?;
     let _ = reader.word("COLUMN");
     let number = reader.name()?.pop()?;

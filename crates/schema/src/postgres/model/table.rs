@@ -78,6 +78,10 @@ pub(crate) struct Constraint {
     pub(crate) not_valid: bool,
     pub(crate) not_enforced: bool,
     pub(crate) no_inherit: bool,
+    /// Tablespace of the index, as the source names it; see [`Constraint::is_placed`].
+    pub(crate) tablespace: Option<String>,
+    /// Whether the tablespace is taken into account already.
+    pub(crate) is_placed: bool,
     /// Column of the constraint in the source, if written with one.
     pub(crate) column: Option<String>,
     pub(crate) meta: Meta,
@@ -191,6 +195,15 @@ pub(crate) struct Policy {
     pub(crate) meta: Meta,
 }
 
+impl Table {
+    /// Whether the table has the index, possibly of a constraint.
+    pub(crate) fn has_index(&self, index: &Name) -> bool {
+        let name = &index.name;
+        self.name.schema == index.schema
+            && (self.indexes.contains(name) || self.constraints.contains(name))
+    }
+}
+
 impl Constraint {
     pub(crate) fn new(kind: ConstraintKind) -> Constraint {
         Constraint {
@@ -203,6 +216,8 @@ impl Constraint {
             not_valid: false,
             not_enforced: false,
             no_inherit: false,
+            tablespace: None,
+            is_placed: false,
             column: None,
             meta: Meta::default(),
         }

@@ -49,6 +49,7 @@ impl Reader<'_> {
             *slot = table;
         }
         self.require_key_columns(&name);
+        self.place_keys(&name);
         outcome
     }
 
@@ -115,13 +116,13 @@ impl Reader<'_> {
             | K::ENABLE_ALWAYS_TRIGGER
             | K::ENABLE_REPLICA_TRIGGER => set_trigger(table, action),
             K::CLUSTER_ON
+            | K::SET_TABLESPACE
             | K::SET_WITHOUT_CLUSTER
             | K::ENABLE_RULE
             | K::DISABLE_RULE
             | K::ENABLE_REPLICA_RULE
             | K::ENABLE_ALWAYS_RULE => return self.set(table, action),
-            // Where rows lie is no part of the schema.
-            K::SET_TABLESPACE | K::SET_WITHOUT_OIDS => {}
+            K::SET_WITHOUT_OIDS => {}
             _ => return Err(Trouble::Opaque),
         }
         Ok(())
@@ -165,6 +166,8 @@ impl Reader<'_> {
         constraint.meta.renamed_from = self.former(statement, action.start(), statement.text.len());
         constraint.meta.source = alone.then(|| statement.text.to_owned());
         if let Some(index) = using_index(node) {
+            // The index stays where it is.
+            constraint.is_placed = true;
             let name = Name::new(table.name.schema.clone(), index.clone());
             self.index_tables.remove(&name);
             let index = table.indexes.remove(&index).ok_or(Trouble::Opaque)?;
@@ -202,6 +205,7 @@ impl Reader<'_> {
             *slot = table;
         }
         self.require_key_columns(name);
+        self.place_keys(name);
         Ok(())
     }
 

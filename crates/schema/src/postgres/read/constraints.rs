@@ -4,6 +4,7 @@ use squawk_parser::SyntaxKind as K;
 
 use super::indexes::index_item;
 use super::parts::{columns, options, parts, sql, word};
+use super::spaces::space_of_key;
 use super::{Reader, Trouble};
 use crate::postgres::model::{Constraint, ConstraintKind, Exclude, Foreign, Keys, Sql, Table};
 use crate::postgres::name::{Name, made};
@@ -36,6 +37,7 @@ impl Reader<'_> {
             constraint.is_named = true;
         }
         constraint.column = column.map(str::to_owned);
+        constraint.tablespace = space_of_key(node);
         for option in node.children() {
             match option.kind() {
                 K::DEFERRABLE_CONSTRAINT_OPTION => constraint.deferrable = true,

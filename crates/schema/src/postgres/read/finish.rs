@@ -56,6 +56,10 @@ pub(super) fn leave_out_parts(schema: &mut Schema, attached: &HashSet<Name>) {
     if attached.is_empty() {
         return;
     }
+    let is_part = |on: &Name| attached.contains(on);
+    schema
+        .kept
+        .retain(|(kind, _), kept| *kind != "tablespace" || !kept.on.as_ref().is_some_and(is_part));
     for table in schema.tables.values_mut() {
         let namespace = table.name.schema.clone();
         let is_part =

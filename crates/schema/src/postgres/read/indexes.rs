@@ -4,6 +4,7 @@ use squawk_parser::SyntaxKind as K;
 
 use super::columns::collation;
 use super::parts::{options, parts, sql, word};
+use super::spaces::space;
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Index, IndexItem, Sql};
@@ -56,7 +57,11 @@ impl Reader<'_> {
         if node.has(K::IF_NOT_EXISTS) && self.index_tables.contains_key(&name) {
             return Ok(());
         }
-        self.put_index(table, index)
+        self.put_index(table, index)?;
+        if let Some(space) = space(node) {
+            self.place("INDEX", &name, Some(space));
+        }
+        Ok(())
     }
 
     /// Adds a named index.
@@ -64,6 +69,7 @@ impl Reader<'_> {
         let name = Name::new(table.schema.clone(), index.name.clone());
         let indexes = self.indexes_of(&table).ok_or(Trouble::Opaque)?;
         indexes.insert(index.name.clone(), index);
+        self.place("INDEX", &name, None);
         self.index_tables.insert(name, table);
         Ok(())
     }

@@ -4,6 +4,7 @@ use squawk_parser::SyntaxKind as K;
 
 use super::constraints::add_constraint;
 use super::parts::{options, parts, word};
+use super::spaces::space;
 use super::typed::put_column;
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{Sql, Table};
@@ -36,7 +37,11 @@ impl Reader<'_> {
         if let Some(list) = columns {
             self.table_items(statement, &mut table, list)?;
         }
+        let name = table.name.clone();
         self.put_table(table);
+        if let Some(space) = space(node) {
+            self.place("TABLE", &name, Some(space));
+        }
         self.bind_typed();
         Ok(())
     }
@@ -50,6 +55,8 @@ impl Reader<'_> {
         let name = table.name.clone();
         self.schema.tables.insert(name.clone(), table);
         self.require_key_columns(&name);
+        self.place("TABLE", &name, None);
+        self.place_keys(&name);
     }
 
     fn table_clause(&mut self, table: &mut Table, clause: Node<'_>) {

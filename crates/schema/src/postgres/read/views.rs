@@ -3,6 +3,7 @@
 use squawk_parser::SyntaxKind as K;
 
 use super::parts::{columns, options};
+use super::spaces::space;
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{Sql, View};
 
@@ -39,6 +40,9 @@ impl Reader<'_> {
         if let Some(old) = self.schema.views.get(&view.name) {
             view.meta.comment = old.meta.comment.clone();
             view.triggers = old.triggers.clone();
+        }
+        if view.materialized {
+            self.place("MATERIALIZED VIEW", &view.name, space(node));
         }
         self.schema.views.insert(view.name.clone(), view);
         Ok(())
