@@ -15,6 +15,23 @@ const VIEWS: &str = "
         WHERE pg_get_userbyid(relowner) <> current_user
     ) AS actions WHERE relkind IN ('v', 'm') ORDER BY 1, action";
 
+/// Query for types with another owner: both spellings of the name in plans, and the statement
+/// restoring the owner.
+const TYPES: &str = "
+    SELECT before || typname, before || quote_ident(typname), format('ALTER TYPE %I.%I OWNER TO %I', nspname, typname, pg_get_userbyid(typowner))
+    FROM pg_type t JOIN pg_namespace n ON n.oid = typnamespace LEFT JOIN pg_class c ON c.oid = typrelid,
+        LATERAL (SELECT CASE WHEN nspname = current_schema() THEN '' ELSE nspname || '.' END AS before) AS schemas
+    WHERE pg_get_userbyid(typowner) <> current_user AND (typtype IN ('e', 'd', 'r') OR (typtype = 'b' AND typcategory <> 'A') OR relkind = 'c')";
+
+/// Kinds of types in plans.
+const TYPE_KINDS: [&str; 5] = [
+    "type",
+    "domain",
+    "composite-type",
+    "range-type",
+    "base-type",
+];
+
 /// Query for the statements restoring a function; `{old}` is the existing function, `{new}` the
 /// function afterwards.
 const FUNCTION: &str = "
@@ -35,8 +52,12 @@ const FUNCTION: &str = "
 
 /// Adds the statements restoring owner and privileges of recreated views and functions.
 pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<(), DbError> {
+    if database.server().dialect() != Dialect::Postgres {
+        return Ok(());
+    }
+    give_back_types(plan, database)?;
     let goes = |statement: &Statement| statement.verb == Verb::Aside;
-    if database.server().dialect() != Dialect::Postgres || !plan.statements.iter().any(goes) {
+    if !plan.statements.iter().any(goes) {
         return Ok(());
     }
     let has_views = plan
@@ -68,9 +89,11 @@ pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<
             _ => of_function(gone, &object.name, database)?,
         };
         let name = object.name.clone();
+        let is_given = is_given(plan, &name);
         for sql in actions.into_iter().rev() {
             let statement = again(sql, name.clone());
             match statement.object.kind {
+                "owner" if is_given => {}
                 // Whoever gives it away may give nobody a privilege on it any more.
                 "owner" => plan.push_after(at, statement),
                 _ => plan.insert_after(at, statement),
@@ -78,6 +101,36 @@ pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<
         }
     }
     Ok(())
+}
+
+/// Adds the statements restoring the owners of recreated types: a type that is there already is
+/// created only in the place of another.
+fn give_back_types(plan: &mut Plan, database: &mut dyn Database) -> Result<(), DbError> {
+    let is_type = |statement: &Statement| {
+        statement.verb == Verb::Create && TYPE_KINDS.contains(&statement.object.kind)
+    };
+    if !plan.statements.iter().any(is_type) {
+        return Ok(());
+    }
+    let types = database.query(TYPES)?;
+    for at in 0..plan.statements.len() {
+        let statement = &plan.statements[at];
+        let name = statement.object.name.clone();
+        let is_named = |spelled: &Option<String>| spelled.as_ref() == Some(&name);
+        let mut rows = types.iter();
+        let found = rows.find(|row| row[..2].iter().any(is_named));
+        let found = found.filter(|_| is_type(statement) && !is_given(plan, &name));
+        if let Some(sql) = found.and_then(|row| row[2].clone()) {
+            plan.push_after(at, again(sql, name));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the plan itself gives the object to somebody.
+fn is_given(plan: &Plan, name: &str) -> bool {
+    let mut statements = plan.statements.iter();
+    statements.any(|each| each.object.kind == "owner" && each.object.name == name)
 }
 
 /// Statements restoring the function dropped by `gone`, for the one shown in plans as `name`.

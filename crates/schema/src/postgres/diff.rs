@@ -116,6 +116,7 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
         remakes_functions: false,
         renamed_columns: renamed.columns,
     };
+    builder.check_typed()?;
     builder.everything(renamed.statements);
     Ok(Plan {
         statements: builder.statements,

@@ -67,7 +67,7 @@ fn an_index_of_a_partitioned_table_reaches_its_partitions() {
 }
 
 /// What a database has, what is wanted, and what must be so afterwards.
-const MADE_AGAIN: [([&str; 5], &str, &str); 4] = [
+const MADE_AGAIN: [([&str; 5], &str, &str); 6] = [
     (
         [
             "CREATE TABLE t (a int)",
@@ -106,6 +106,29 @@ const MADE_AGAIN: [([&str; 5], &str, &str); 4] = [
     ),
     (
         [
+            "CREATE TYPE mood AS ENUM ('sad', 'glad')",
+            "CREATE TABLE t (a mood)",
+            "ALTER TYPE mood OWNER TO user1",
+            "REVOKE USAGE ON TYPE mood FROM user1",
+            "CREATE DOMAIN pos AS int",
+        ],
+        "CREATE TYPE mood AS ENUM ('glad'); CREATE TABLE t (a mood); CREATE DOMAIN pos AS int;",
+        "SELECT typowner = 'user1'::regrole AND NOT typacl @> array[makeaclitem('user1'::regrole, 'user1'::regrole, 'USAGE', false)] \
+             FROM pg_type WHERE typname = 'mood'",
+    ),
+    (
+        [
+            "CREATE TYPE \"Spot\" AS (x int, y int)",
+            "ALTER TYPE \"Spot\" OWNER TO user1",
+            "CREATE SCHEMA app",
+            "CREATE TYPE app.fr AS RANGE (SUBTYPE = float8)",
+            "ALTER TYPE app.fr OWNER TO user2",
+        ],
+        "CREATE TYPE \"Spot\" AS (y int, x int); CREATE SCHEMA app; CREATE TYPE app.fr AS RANGE (SUBTYPE = int8);",
+        "SELECT count(*) = 2 FROM pg_type WHERE (typname, typowner) IN (('Spot', 'user1'::regrole), ('fr', 'user2'::regrole))",
+    ),
+    (
+        [
             "CREATE FUNCTION f(a int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
             "ALTER FUNCTION f(int) OWNER TO user1",
             "REVOKE ALL ON FUNCTION f(int) FROM PUBLIC",
@@ -127,7 +150,10 @@ fn what_is_made_again_keeps_its_owner_and_who_may_reach_it() {
         let mut wanted = bench::load(text, &super::unknown()).unwrap();
         let settings = runner::Settings {
             options: schema::PlanOptions::default(),
-            allowed: schema::Allowed::default(),
+            allowed: schema::Allowed {
+                all: true,
+                named: Vec::new(),
+            },
             scratch: runner::Scratch::Auto,
             keep: &|_| true,
         };

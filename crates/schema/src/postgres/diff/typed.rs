@@ -1,10 +1,37 @@
 //! Tables of composite types.
 
 use super::{Builder, Part};
+use crate::postgres::kept;
 use crate::postgres::model::{Kept, Table};
-use crate::{Statement, Verb};
+use crate::{PlanError, Statement, Verb};
 
 impl Builder<'_> {
+    /// Refuses a table whose columns would have another order than the attributes of its type: the
+    /// server moves no column, and binds no such pair.
+    pub(super) fn check_typed(&self) -> Result<(), PlanError> {
+        let (from, to) = (self.from, self.to);
+        for kept in to.kept.values().filter(|kept| kept.is_binding()) {
+            let Some(on) = &kept.on else { continue };
+            let of = ("composite-type", type_of(kept).to_owned());
+            let attributes = to.kept.get(&of).and_then(kept::attributes_of);
+            let tables = from.tables.get(on).zip(to.tables.get(on));
+            let (Some((before, after)), Some(attributes)) = (tables, attributes) else {
+                continue;
+            };
+            let stays = |name: &&String| after.columns.contains(*name);
+            let new = |name: &&String| !before.columns.contains(*name);
+            let columns = before.columns.keys().filter(stays);
+            let columns: Vec<&String> = columns.chain(after.columns.keys().filter(new)).collect();
+            let wanted: Vec<&String> = attributes.iter().map(|(name, _)| name).collect();
+            if columns != wanted && !self.is_remade(before, after) {
+                return Err(PlanError {
+                    message: misplaced(&self.shown(on), type_of(kept), &columns, &wanted),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Frees typed tables before the table or the type changes. The server changes neither of a
     /// bound pair; [`Builder::bind_typed`] binds both when both are as wanted.
     pub(super) fn clear_typed(&mut self) {
@@ -79,7 +106,68 @@ impl Builder<'_> {
     }
 }
 
+fn misplaced(table: &str, of: &str, columns: &[&String], wanted: &[&String]) -> String {
+    let listed = |names: &[&String]| {
+        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        names.join(", ")
+    };
+    format!(
+        "cannot bind table '{table}' to type {of} - the columns would have the order ({}), the attributes have ({}), \
+         and no column can be moved; keep the order and put new attributes last, or make another type and table",
+        listed(columns),
+        listed(wanted)
+    )
+}
+
 /// The type that a bond names.
 fn type_of(bond: &Kept) -> &str {
     bond.sql.rsplit_once(" OF ").map_or("", |(_, of)| of)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{PlanOptions, Product, Server, Source};
+
+    fn refused(from: &str, to: &str) -> Option<String> {
+        let read = |text: &str| {
+            let source = Source {
+                name: "text".to_owned(),
+                text: text.to_owned(),
+            };
+            let server = Server::unknown(Product::Postgres);
+            crate::postgres::read(&[source], &server, 1).unwrap().0
+        };
+        let plan = crate::postgres::plan(&read(from), &read(to), &PlanOptions::default());
+        plan.err().map(|error| error.message)
+    }
+
+    #[test]
+    fn a_typed_table_with_columns_in_another_order_is_refused() {
+        let typed = |attributes: &str| {
+            format!("CREATE TYPE addr AS ({attributes}); CREATE TABLE t OF addr;")
+        };
+        let message = refused(&typed("a int, b text"), &typed("b text, a int")).unwrap();
+        assert_eq!(
+            message,
+            "cannot bind table 't' to type public.addr - the columns would have the order (a, b), the attributes have (b, a), \
+             and no column can be moved; keep the order and put new attributes last, or make another type and table"
+        );
+        assert!(refused(&typed("a int, b text"), &typed("c int, a int, b text")).is_some());
+        for allowed in [
+            "a int, b text, c int",
+            "b text",
+            "a bigint, b text",
+            "b text, c int",
+        ] {
+            assert_eq!(
+                refused(&typed("a int, b text"), &typed(allowed)),
+                None,
+                "{allowed}"
+            );
+        }
+        let free = "CREATE TYPE addr AS (a int, b text); CREATE TABLE t (b text, a int);";
+        assert!(refused(free, &typed("a int, b text")).is_some());
+        assert_eq!(refused(&typed("a int, b text"), free), None);
+        assert_eq!(refused("", &typed("b text, a int")), None);
+    }
 }
