@@ -172,6 +172,14 @@ impl Schema {
         self.kept.retain(|(kind, name), kept| {
             named(kind, name) && kept.on.as_ref().is_none_or(is_there)
         });
+        let foreign: Vec<String> = self
+            .kept
+            .keys()
+            .filter(|key| key.0 == "foreign-table")
+            .map(|(_, name)| name.clone())
+            .collect();
+        self.foreign_triggers
+            .retain(|on, _| foreign.contains(&on.quoted()));
         let owners: Vec<kept::Key> = self.kept.keys().cloned().collect();
         self.kept
             .retain(|_, kept| kept.of.as_ref().is_none_or(|of| owners.contains(of)));

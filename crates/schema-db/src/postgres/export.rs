@@ -168,13 +168,15 @@ const FOREIGN_KEYS: &str = "
     WHERE contype = 'f' AND conislocal AND conparentid = 0 ORDER BY r.oid, conname";
 
 const TRIGGERS: &str = "
-    SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t JOIN relation r ON r.oid = tgrelid
-    WHERE NOT tgisinternal AND tgparentid = 0
-    UNION ALL
-    SELECT format('ALTER TABLE %s %s TRIGGER %I', full_name,
-        CASE tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE REPLICA' END, tgname)
-    FROM pg_trigger t JOIN relation r ON r.oid = tgrelid
-    WHERE NOT tgisinternal AND tgparentid = 0 AND tgenabled <> 'O' AND r.relkind IN ('r', 'p')";
+    SELECT statement FROM (
+        SELECT 0 AS part, r.oid, pg_get_triggerdef(t.oid) AS statement FROM pg_trigger t JOIN relation r ON r.oid = tgrelid
+        WHERE NOT tgisinternal AND tgparentid = 0
+        UNION ALL
+        SELECT 1, r.oid, format('ALTER TABLE %s %s TRIGGER %I', full_name,
+            CASE tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE REPLICA' END, tgname)
+        FROM pg_trigger t JOIN relation r ON r.oid = tgrelid
+        WHERE NOT tgisinternal AND tgparentid = 0 AND tgenabled <> 'O' AND r.relkind IN ('r', 'p', 'f')) AS all_of_them
+    ORDER BY part, oid, statement";
 
 const SECURITY: &str = "
     SELECT format('ALTER TABLE %s %s ROW LEVEL SECURITY', full_name, word)

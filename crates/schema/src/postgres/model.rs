@@ -34,6 +34,8 @@ pub struct Schema {
     pub(crate) functions: Listed<(Name, String), Function>,
     /// Objects compared by words, by kind and identity.
     pub(crate) kept: Listed<Key, Kept>,
+    /// Triggers of foreign tables, which are themselves compared by words.
+    pub(crate) foreign_triggers: Listed<Name, Listed<String, Trigger>>,
     /// Privileges by object, then by role; those of the object's owner under
     /// [`OWNER`](super::targets::OWNER).
     pub(crate) grants: Listed<(Target, String), Grant>,
@@ -43,6 +45,30 @@ pub struct Schema {
     pub(crate) opaque: Vec<String>,
     /// How many statements held or changed rows.
     pub(crate) data_statements: usize,
+}
+
+impl Schema {
+    /// The triggers of a table, view or foreign table.
+    pub(crate) fn triggers_of(&self, on: &Name) -> Option<&Listed<String, Trigger>> {
+        let table = self.tables.get(on).map(|table| &table.triggers);
+        let view = || self.views.get(on).map(|view| &view.triggers);
+        table
+            .or_else(view)
+            .or_else(|| self.foreign_triggers.get(on))
+    }
+
+    /// The same to be changed; those of a foreign table begin here.
+    pub(crate) fn triggers_of_mut(&mut self, on: &Name) -> Option<&mut Listed<String, Trigger>> {
+        if self.kept.contains(&("foreign-table", on.quoted())) {
+            if !self.foreign_triggers.contains(on) {
+                self.foreign_triggers.insert(on.clone(), Listed::default());
+            }
+            return self.foreign_triggers.get_mut(on);
+        }
+        let view = self.views.get_mut(on).map(|view| &mut view.triggers);
+        let tables = &mut self.tables;
+        view.or_else(|| tables.get_mut(on).map(|table| &mut table.triggers))
+    }
 }
 
 /// What every object has.

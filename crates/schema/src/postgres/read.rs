@@ -238,6 +238,7 @@ impl<'a> Reader<'a> {
         match statement.node.kind() {
             K::CREATE_TABLE => self.create_table(statement),
             K::ALTER_TABLE => self.alter_table(statement),
+            K::ALTER_FOREIGN_TABLE => self.alter_foreign_table(statement),
             K::CREATE_INDEX => self.create_index(statement),
             K::ALTER_INDEX => self.alter_index(statement),
             K::CREATE_VIEW | K::CREATE_MATERIALIZED_VIEW => self.create_view(statement),

@@ -7,7 +7,26 @@ use super::Databases;
 use crate::bench::{self, Bench};
 
 /// What a database has, what is wanted, and the plan; what waits begins with `--`.
-const CHANGES: [(&str, &str, &[&str]); 15] = [
+const CHANGES: [(&str, &str, &[&str]); 16] = [
+    (
+        "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE ft (a int, b int) SERVER s; \
+         CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'; \
+         CREATE TRIGGER one BEFORE INSERT ON ft FOR EACH ROW EXECUTE FUNCTION f(); \
+         CREATE TRIGGER two BEFORE INSERT ON ft FOR EACH ROW EXECUTE FUNCTION f(); \
+         CREATE TRIGGER same BEFORE UPDATE ON ft FOR EACH ROW EXECUTE FUNCTION f()",
+        "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE ft (a integer, b integer) SERVER s; \
+         CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'; \
+         CREATE TRIGGER one BEFORE INSERT OR DELETE ON ft FOR EACH ROW EXECUTE FUNCTION f(); \
+         CREATE TRIGGER same BEFORE UPDATE ON ft FOR EACH ROW EXECUTE PROCEDURE f(); ALTER TABLE ft DISABLE TRIGGER same; \
+         COMMENT ON TRIGGER same ON ft IS 'off';",
+        &[
+            "DROP TRIGGER one ON public.ft",
+            "CREATE TRIGGER one BEFORE INSERT OR DELETE ON public.ft FOR EACH ROW EXECUTE FUNCTION public.f()",
+            "ALTER TABLE public.ft DISABLE TRIGGER same",
+            "COMMENT ON TRIGGER same ON public.ft IS 'off'",
+            "-- DROP TRIGGER two ON public.ft",
+        ],
+    ),
     (
         "CREATE TABLE t (a int PRIMARY KEY, b int); CREATE INDEX i ON t (b); INSERT INTO t VALUES (1, 2)",
         "CREATE TABLE t (a int, b int, PRIMARY KEY (a) USING INDEX TABLESPACE hakaru_space) TABLESPACE hakaru_space; \

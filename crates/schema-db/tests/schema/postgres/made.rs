@@ -287,7 +287,11 @@ pub(super) const KINDS: [(&str, &str); 35] = [
          CREATE VIEW v AS SELECT id, t FROM app.ft; CREATE TABLE p (id int, at date) PARTITION BY RANGE (id); \
          CREATE FOREIGN TABLE p_old PARTITION OF p FOR VALUES FROM (1) TO (10) SERVER there OPTIONS (table_name 'old'); \
          CREATE TABLE parent (a int, b text); CREATE FOREIGN TABLE child (c int) INHERITS (parent) SERVER there; \
-         ALTER FOREIGN TABLE ONLY app.ft ALTER COLUMN id SET STATISTICS 50;",
+         ALTER FOREIGN TABLE ONLY app.ft ALTER COLUMN id SET STATISTICS 50; \
+         CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'; \
+         CREATE TRIGGER one BEFORE UPDATE OF id ON app.ft FOR EACH ROW WHEN (new.id > 3) EXECUTE FUNCTION act('x'); \
+         CREATE TRIGGER two AFTER INSERT ON app.ft FOR EACH STATEMENT EXECUTE FUNCTION act(); \
+         ALTER FOREIGN TABLE app.ft DISABLE TRIGGER two; COMMENT ON TRIGGER one ON app.ft IS 'above';",
     ),
     (
         "typed table",

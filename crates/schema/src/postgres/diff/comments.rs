@@ -2,7 +2,8 @@
 
 use super::{Builder, Part};
 use crate::Verb;
-use crate::postgres::model::{Domain, Index, Meta, Table, TypeKind, UserType};
+use crate::postgres::listed::Listed;
+use crate::postgres::model::{Domain, Index, Meta, Table, Trigger, TypeKind, UserType};
 use crate::postgres::name::{Name, literal};
 
 impl<'a> Builder<'a> {
@@ -181,19 +182,8 @@ impl<'a> Builder<'a> {
                 shown,
             );
         }
-        for trigger in table.triggers.values() {
-            let part = Part::Trigger(table.name.clone(), trigger.name.clone());
-            let found = before.and_then(|before| before.triggers.get(&trigger.name));
-            let found = found.filter(|_| !self.fresh.contains(&part));
-            let target = format!("TRIGGER {} ON {name}", self.speller.ident(&trigger.name));
-            let shown = self.shown_part(&table.name, &trigger.name);
-            self.comment(
-                &target,
-                found.map(|found| &found.meta),
-                &trigger.meta,
-                shown,
-            );
-        }
+        let had = before.map(|before| &before.triggers);
+        self.trigger_comments(&table.name, had, &table.triggers);
         for policy in table.policies.values() {
             let part = Part::Policy(table.name.clone(), policy.name.clone());
             let found = before.and_then(|before| before.policies.get(&policy.name));
@@ -257,19 +247,29 @@ impl<'a> Builder<'a> {
                 let found = before.and_then(|before| before.indexes.get(&index.name));
                 self.index_comment(&view.name, found, index);
             }
-            for trigger in view.triggers.values() {
-                let part = Part::Trigger(view.name.clone(), trigger.name.clone());
-                let found = before.and_then(|before| before.triggers.get(&trigger.name));
-                let found = found.filter(|_| !self.fresh.contains(&part));
-                let target = format!("TRIGGER {} ON {name}", self.speller.ident(&trigger.name));
-                let shown = self.shown_part(&view.name, &trigger.name);
-                self.comment(
-                    &target,
-                    found.map(|found| &found.meta),
-                    &trigger.meta,
-                    shown,
-                );
-            }
+            let had = before.map(|before| &before.triggers);
+            self.trigger_comments(&view.name, had, &view.triggers);
+        }
+        for (on, triggers) in to.foreign_triggers.iter() {
+            self.trigger_comments(on, self.from.foreign_triggers.get(on), triggers);
+        }
+    }
+
+    fn trigger_comments(
+        &mut self,
+        on: &Name,
+        had: Option<&Listed<String, Trigger>>,
+        wanted: &Listed<String, Trigger>,
+    ) {
+        for trigger in wanted.values() {
+            let part = Part::Trigger(on.clone(), trigger.name.clone());
+            let found = had.and_then(|had| had.get(&trigger.name));
+            let found = found.filter(|_| !self.fresh.contains(&part));
+            let (name, on_name) = (self.speller.ident(&trigger.name), self.speller.name(on));
+            let target = format!("TRIGGER {name} ON {on_name}");
+            let shown = self.shown_part(on, &trigger.name);
+            let had = found.map(|found| &found.meta);
+            self.comment(&target, had, &trigger.meta, shown);
         }
     }
 }

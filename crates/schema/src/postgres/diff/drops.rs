@@ -71,6 +71,13 @@ impl<'a> Builder<'a> {
                 self.dropped_triggers(&view.name, &view.triggers, &wanted.triggers);
             }
         }
+        for (on, triggers) in from.foreign_triggers.iter() {
+            let stays = to.kept.contains(&("foreign-table", on.quoted()));
+            if stays && !self.is_foreign_fresh(on) {
+                let wanted = to.foreign_triggers.get(on).unwrap_or(&none);
+                self.dropped_triggers(on, triggers, wanted);
+            }
+        }
     }
 
     fn dropped_triggers(

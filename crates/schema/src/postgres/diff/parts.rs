@@ -32,7 +32,18 @@ impl<'a> Builder<'a> {
             let (had, stored) = (of(self.from), self.stored.and_then(of));
             self.triggers(&view.name, had, &view.triggers, stored);
         }
+        for (on, triggers) in to.foreign_triggers.iter() {
+            let of = |schema: &'a Schema| schema.foreign_triggers.get(on);
+            let had = of(self.from).filter(|_| !self.is_foreign_fresh(on));
+            self.triggers(on, had, triggers, self.stored.and_then(of));
+        }
         self.sequence_owners();
+    }
+
+    /// Whether the foreign table has just been created.
+    pub(super) fn is_foreign_fresh(&self, on: &Name) -> bool {
+        let key = ("foreign-table", on.quoted());
+        self.fresh.contains(&Part::Kept(key))
     }
 
     /// The existing table, unless recreated already.
@@ -115,8 +126,7 @@ impl<'a> Builder<'a> {
 
     /// The same of a trigger.
     pub(super) fn drop_trigger(&mut self, on: &Name, name: &str) -> usize {
-        let table = self.to.tables.get(on).map(|table| &table.triggers);
-        let wanted = table.or_else(|| self.to.views.get(on).map(|view| &view.triggers));
+        let wanted = self.to.triggers_of(on);
         let is_wanted = wanted.is_some_and(|wanted| wanted.contains(name));
         self.drop_hook("trigger", on, name, is_wanted)
     }

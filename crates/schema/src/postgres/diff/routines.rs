@@ -128,8 +128,12 @@ impl<'a> Builder<'a> {
             .views
             .values()
             .flat_map(|view| view.triggers.values().map(move |each| (&view.name, each)));
+        let foreign = from.foreign_triggers.iter();
+        let of_foreign =
+            foreign.flat_map(|(on, triggers)| triggers.values().map(move |each| (on, each)));
         let found: Vec<(Name, String)> = of_tables
             .chain(of_views)
+            .chain(of_foreign)
             .filter(|(_, trigger)| calls(trigger))
             .map(|(on, trigger)| (on.clone(), trigger.name.clone()))
             .collect();

@@ -6,7 +6,8 @@ use super::columns::{collation, default_in, identity_in, type_in};
 use super::constraints::{add_constraint, using_index};
 use super::parts::{number_in, options, word, word_in};
 use super::{Read, Reader, Statement, Trouble};
-use crate::postgres::model::{Constraint, ConstraintKind, Keys, Sql, Table};
+use crate::postgres::listed::Listed;
+use crate::postgres::model::{Constraint, ConstraintKind, Keys, Sql, Table, Trigger};
 use crate::postgres::name::Name;
 use crate::postgres::tree::Node;
 
@@ -15,12 +16,10 @@ impl Reader<'_> {
         let node = statement.node;
         let relation = node.child(K::TABLE_RELATION_NAME).ok_or(Trouble::Opaque)?;
         let name = self.name(relation);
-        let actions: Vec<Node<'_>> = node
-            .children()
-            .filter(|child| {
-                !child.is_leaf() && !matches!(child.kind(), K::TABLE_RELATION_NAME | K::IF_EXISTS)
-            })
-            .collect();
+        if self.schema.kept.contains(&("foreign-table", name.quoted())) {
+            return self.alter_foreign_table(statement);
+        }
+        let actions = actions(node);
         if actions.iter().any(|action| action.kind() == K::OWNER_TO) {
             return self.change_owner(statement);
         }
@@ -51,6 +50,20 @@ impl Reader<'_> {
         self.require_key_columns(&name);
         self.place_keys(&name);
         outcome
+    }
+
+    /// Reads which triggers of a foreign table are disabled; the table itself is compared by words.
+    pub(super) fn alter_foreign_table(&mut self, statement: Statement<'_>) -> Read {
+        let relation = statement.node.child(K::TABLE_RELATION_NAME);
+        let name = self.name(relation.ok_or(Trouble::Opaque)?);
+        let actions = actions(statement.node);
+        let is_about_triggers = !actions.is_empty() && actions.iter().all(sets_trigger);
+        let triggers = self.schema.triggers_of_mut(&name);
+        let triggers = triggers.filter(|_| is_about_triggers);
+        let triggers = triggers.ok_or(Trouble::Opaque)?;
+        let actions = actions.into_iter();
+        actions.for_each(|action| set_trigger(triggers, action));
+        Ok(())
     }
 
     fn rename_table(&mut self, name: &Name, to: String) -> Read {
@@ -114,7 +127,7 @@ impl Reader<'_> {
             K::ENABLE_TRIGGER
             | K::DISABLE_TRIGGER
             | K::ENABLE_ALWAYS_TRIGGER
-            | K::ENABLE_REPLICA_TRIGGER => set_trigger(table, action),
+            | K::ENABLE_REPLICA_TRIGGER => set_trigger(&mut table.triggers, action),
             K::CLUSTER_ON
             | K::SET_TABLESPACE
             | K::SET_WITHOUT_CLUSTER
@@ -255,7 +268,24 @@ fn replica_identity(action: Node<'_>) -> Option<String> {
     }
 }
 
-fn set_trigger(table: &mut Table, action: Node<'_>) {
+fn actions(node: Node<'_>) -> Vec<Node<'_>> {
+    let is_action = |child: &Node<'_>| {
+        !child.is_leaf() && !matches!(child.kind(), K::TABLE_RELATION_NAME | K::IF_EXISTS)
+    };
+    node.children().filter(is_action).collect()
+}
+
+fn sets_trigger(action: &Node<'_>) -> bool {
+    matches!(
+        action.kind(),
+        K::ENABLE_TRIGGER
+            | K::DISABLE_TRIGGER
+            | K::ENABLE_ALWAYS_TRIGGER
+            | K::ENABLE_REPLICA_TRIGGER
+    )
+}
+
+fn set_trigger(triggers: &mut Listed<String, Trigger>, action: Node<'_>) {
     let state = match action.kind() {
         K::DISABLE_TRIGGER => 'D',
         K::ENABLE_ALWAYS_TRIGGER => 'A',
@@ -263,7 +293,7 @@ fn set_trigger(table: &mut Table, action: Node<'_>) {
         _ => 'O',
     };
     let named = action.child(K::TRIGGER_REF).map(word);
-    for trigger in table.triggers.values_mut() {
+    for trigger in triggers.values_mut() {
         if named.as_ref().is_none_or(|name| *name == trigger.name) {
             trigger.state = state;
         }

@@ -144,8 +144,9 @@ impl Reader<'_> {
 
     fn commented_part(&mut self, kind: K, name: &str, on: Node<'_>) -> Option<&mut Meta> {
         let relation = self.name(on);
-        if let Some(view) = self.schema.views.get_mut(&relation) {
-            return view.triggers.get_mut(name).map(|trigger| &mut trigger.meta);
+        if kind == K::OBJECT_TRIGGER {
+            let trigger = self.schema.triggers_of_mut(&relation)?.get_mut(name)?;
+            return Some(&mut trigger.meta);
         }
         let table = self.schema.tables.get_mut(&relation)?;
         match kind {
@@ -153,10 +154,6 @@ impl Reader<'_> {
                 .constraints
                 .get_mut(name)
                 .map(|constraint| &mut constraint.meta),
-            K::OBJECT_TRIGGER => table
-                .triggers
-                .get_mut(name)
-                .map(|trigger| &mut trigger.meta),
             _ => table.policies.get_mut(name).map(|policy| &mut policy.meta),
         }
     }
@@ -276,11 +273,12 @@ impl Reader<'_> {
             return;
         };
         let relation = self.name(on);
-        if let Some(table) = self.schema.tables.get_mut(&relation) {
-            match node.kind() {
-                K::DROP_TRIGGER => drop(table.triggers.remove(part)),
-                _ => drop(table.policies.remove(part)),
+        if node.kind() == K::DROP_TRIGGER {
+            if let Some(triggers) = self.schema.triggers_of_mut(&relation) {
+                triggers.remove(part);
             }
+        } else if let Some(table) = self.schema.tables.get_mut(&relation) {
+            table.policies.remove(part);
         }
     }
 

@@ -21,6 +21,10 @@ pub(super) fn finish(schema: &mut Schema) {
         let data_type = sequence.options.data_type.clone().unwrap_or_default();
         sequence.options.normalize(&data_type);
     }
+    let kept = &schema.kept;
+    schema
+        .foreign_triggers
+        .retain(|on, _| kept.contains(&("foreign-table", on.quoted())));
     let has_maintain = schema.has_maintain;
     let is_usual = |target: &Target, role: &str, grant: &Grant| {
         grant.privileges == given(target, role, has_maintain)

@@ -58,13 +58,8 @@ impl Reader<'_> {
         };
         trigger.events = events(node);
         let relation = self.name(on);
-        if let Some(table) = self.schema.tables.get_mut(&relation) {
-            table.triggers.insert(name, trigger);
-        } else if let Some(view) = self.schema.views.get_mut(&relation) {
-            view.triggers.insert(name, trigger);
-        } else {
-            return Err(Trouble::Opaque);
-        }
+        let triggers = self.schema.triggers_of_mut(&relation);
+        triggers.ok_or(Trouble::Opaque)?.insert(name, trigger);
         Ok(())
     }
 
