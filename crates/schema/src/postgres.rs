@@ -172,14 +172,9 @@ impl Schema {
         self.kept.retain(|(kind, name), kept| {
             named(kind, name) && kept.on.as_ref().is_none_or(is_there)
         });
-        let foreign: Vec<String> = self
-            .kept
-            .keys()
-            .filter(|key| key.0 == "foreign-table")
-            .map(|(_, name)| name.clone())
-            .collect();
+        let kept_ones = &self.kept;
         self.foreign_triggers
-            .retain(|on, _| foreign.contains(&on.quoted()));
+            .retain(|on, _| kept_ones.contains(&("foreign-table", on.quoted())));
         let owners: Vec<kept::Key> = self.kept.keys().cloned().collect();
         self.kept
             .retain(|_, kept| kept.of.as_ref().is_none_or(|of| owners.contains(of)));

@@ -103,8 +103,8 @@ pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<
     Ok(())
 }
 
-/// Adds the statements restoring the owners of recreated types: a type that is there already is
-/// created only in the place of another.
+/// Adds the statements restoring the owners of recreated types. An existing type is created only in
+/// the place of another.
 fn give_back_types(plan: &mut Plan, database: &mut dyn Database) -> Result<(), DbError> {
     let is_type = |statement: &Statement| {
         statement.verb == Verb::Create && TYPE_KINDS.contains(&statement.object.kind)

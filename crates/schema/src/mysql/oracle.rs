@@ -3,8 +3,8 @@
 /// The mode of the session for [`needs_oracle_mode`].
 pub const ORACLE_MODE: &str = "ORACLE";
 
-/// Whether a statement creates or drops a package, or is about privileges on one; only newer servers
-/// drop one in any mode.
+/// Whether a statement creates or drops a package, or is about privileges on one. Only newer
+/// servers drop one in any mode.
 pub fn needs_oracle_mode(sql: &str) -> bool {
     /// `CREATE OR REPLACE DEFINER=user@host PACKAGE`, with spaces around each sign.
     const HEAD_WORDS: usize = 10;

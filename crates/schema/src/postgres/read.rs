@@ -106,7 +106,7 @@ pub(crate) struct Reader<'a> {
     current_schema: String,
     /// How tables are stored that do not say so; `None` for the server's own way.
     access_method: Option<String>,
-    /// Where tables and indexes lie that do not say so; `None` for the usual place.
+    /// Tablespace of tables and indexes without one in the statement; `None` for the usual one.
     tablespace: Option<String>,
     notes: Vec<Note>,
     /// Tables of composite types being read, with the types.

@@ -26,7 +26,7 @@ const GRANTS: &str = "
     WHERE REPLACE(grantee, '''', '') <> CURRENT_USER() AND (privilege <> 'USAGE' OR passes)
     GROUP BY grantee, place ORDER BY place, grantee";
 
-/// Query for privileges on routines and packages, readable for readers of the server's tables only. `Grant`
+/// Query for privileges on routines and packages, for readers of the server's tables only. `Grant`
 /// among the privileges is the option.
 const OF_ROUTINES: &str = "
     SELECT CONCAT('GRANT ', COALESCE(NULLIF(TRIM(BOTH ',' FROM REPLACE(CONCAT(',', UPPER(Proc_priv), ','), ',GRANT,', ',')), ''), 'USAGE'),

@@ -250,7 +250,7 @@ fn privileges_on_packages_go_there_and_come_back() {
     }
 }
 
-/// A routine or package that is recreated keeps the privileges of others: so many statements.
+/// A recreated routine or package keeps the privileges of others: so many statements.
 fn remade_keeps_privileges(
     bench: &OnServer,
     made: &[&str],

@@ -6,8 +6,8 @@ use crate::postgres::model::{Kept, Table};
 use crate::{PlanError, Statement, Verb};
 
 impl Builder<'_> {
-    /// Refuses a table whose columns would have another order than the attributes of its type: the
-    /// server moves no column, and binds no such pair.
+    /// Refuses a table with columns in another order than the attributes of the type: the server
+    /// moves no column, and binds no such pair.
     pub(super) fn check_typed(&self) -> Result<(), PlanError> {
         let (from, to) = (self.from, self.to);
         for kept in to.kept.values().filter(|kept| kept.is_binding()) {

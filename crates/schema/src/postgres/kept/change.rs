@@ -18,7 +18,7 @@ pub(crate) struct Change {
     pub(crate) attribute: Option<(Verb, String)>,
 }
 
-/// What it means that the rows of a table, view or index move to another tablespace.
+/// Hazards of a move of a table, view or index to another tablespace.
 pub(crate) fn moved(kept: &Kept, shown: &str) -> Vec<Hazard> {
     let is_index = kept.sql.starts_with("ALTER INDEX ");
     let what = if is_index { "the index" } else { "the table" };

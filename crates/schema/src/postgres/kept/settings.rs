@@ -314,7 +314,7 @@ impl OnTable {
     }
 }
 
-/// Reads `SET TABLESPACE` of a relation, of the kind that the words name.
+/// Reads `SET TABLESPACE` of a relation of the kind named by the words.
 pub(super) fn placed(words: &str, of: &Identity, reader: &mut Reader<'_>) -> Option<Step> {
     let space = reader.words("SET TABLESPACE").then(|| reader.name())??;
     let space = space.last()?;

@@ -78,7 +78,7 @@ pub(crate) struct Constraint {
     pub(crate) not_valid: bool,
     pub(crate) not_enforced: bool,
     pub(crate) no_inherit: bool,
-    /// Tablespace of the index, as the source names it; see [`Constraint::is_placed`].
+    /// Tablespace of the index, as in the source; see [`Constraint::is_placed`].
     pub(crate) tablespace: Option<String>,
     /// Whether the tablespace is taken into account already.
     pub(crate) is_placed: bool,

@@ -20,7 +20,7 @@ impl Reader<'_> {
         self.tablespace = (!is_usual).then_some(name);
     }
 
-    /// Says where a new relation of a kind lies, as the statement or an earlier `SET` has it.
+    /// Places a new relation of a kind in the tablespace of the statement or of an earlier `SET`.
     pub(super) fn place(&mut self, words: &str, name: &Name, said: Option<String>) {
         if let Some(space) = said.or_else(|| self.tablespace.clone()) {
             let (name, space) = (name.quoted(), quote(&space));
@@ -46,13 +46,13 @@ impl Reader<'_> {
     }
 }
 
-/// The tablespace that a statement names for what it creates.
+/// The tablespace named by a statement.
 pub(super) fn space(node: Node<'_>) -> Option<String> {
     let name = node.child(K::TABLESPACE_CLAUSE)?.find(K::TABLESPACE_REF)?;
     Some(word(name))
 }
 
-/// The tablespace that a constraint names for its index.
+/// The tablespace of a constraint's index.
 pub(super) fn space_of_key(node: Node<'_>) -> Option<String> {
     let name = node
         .find(K::CONSTRAINT_INDEX_TABLESPACE)?
