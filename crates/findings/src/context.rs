@@ -196,6 +196,12 @@ impl<'a> Context<'a> {
         self.costs.as_ref()?.io(route)
     }
 
+    /// The method in which a line of the app waits longest on a route, with a share of the line's
+    /// unnamed waits, by samples.
+    pub(crate) fn waits_in(&self, route: usize, line: &str) -> Option<(&str, f64)> {
+        self.costs.as_ref()?.waits_in(route, line)
+    }
+
     /// Time of one kind in all requests of a route.
     pub(crate) fn time_of(&self, route: usize, kind: BurstKind) -> f64 {
         self.demands.time_of(route, kind)

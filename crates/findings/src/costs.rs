@@ -254,6 +254,11 @@ impl Costs {
         of.io.most(of.weight).filter(|_| of.samples >= SAMPLES_MIN)
     }
 
+    /// The method in which a line of the app waits longest on a route, with a share of the waits.
+    pub(crate) fn waits_in(&self, route: usize, line: &str) -> Option<(&str, f64)> {
+        self.routes.get(&route)?.io.inside(line)
+    }
+
     /// The line of the app below which most garbage is collected. `None` where too few samples say
     /// it.
     pub(crate) fn allocator(&self) -> Option<Allocator<'_>> {

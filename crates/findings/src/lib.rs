@@ -39,37 +39,38 @@ const QUEUE_DOMINATES: f64 = 0.3;
 pub const FAILED_SHARE_LOUD: f64 = 0.01;
 
 /// Returns all findings of a run in reading order: failures when there are many, or a run of hardly
-/// any page, whose numbers of threads and workers say nothing; memory full soon;
-/// remedies of a dominating queue; the greatest estimated gain first, with more workers or threads
-/// behind a cause in the app for much of the same gain; hints (of low confidence); and last, trust
-/// in the numbers.
+/// any page, whose numbers of threads and workers say nothing; memory full soon; remedies of a
+/// dominating queue; the greatest estimated gain first, with more workers or threads, and caches
+/// before the app, behind a cause in the app for much of the same gain; hints (of low confidence);
+/// and last, trust in the numbers.
 pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     let context = Context::new(facts);
     let mut findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| rule(&context)).collect();
     if findings.iter().any(is_hollow) {
         findings.retain(|finding| !is_capacity(finding));
     }
-    let cause = root_cause(&findings);
+    let causes = Causes::of(&findings);
     let mut ranked: Vec<((Rank, f64), Finding)> = findings
         .into_iter()
-        .map(|finding| (place(&context, &finding, cause), finding))
+        .map(|finding| (place(&context, &finding, &causes), finding))
         .collect();
     ranked.sort_by(|((rank_a, gain_a), a), ((rank_b, gain_b), b)| {
         rank_a
             .cmp(rank_b)
             .then_with(|| gain_b.total_cmp(gain_a))
-            .then_with(|| is_capacity(a).cmp(&is_capacity(b)))
+            .then_with(|| covers(a).cmp(&covers(b)))
             .then_with(|| b.confidence.cmp(&a.confidence))
             .then_with(|| a.title.to_string().cmp(&b.title.to_string()))
     });
     ranked.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// Returns a finding's rank, and the gain counted within the rank: other numbers of workers and
-/// threads stand behind a cause in the app making other numbers look needed.
-fn place(context: &Context<'_>, finding: &Finding, cause: f64) -> (Rank, f64) {
+/// Returns a finding's rank, and the gain counted within the rank: what covers a cause in the app
+/// stands behind the cause.
+fn place(context: &Context<'_>, finding: &Finding, causes: &Causes) -> (Rank, f64) {
     let gain = finding.gain_share;
-    if is_capacity(finding) && cause > CAUSE_FIRST * gain && finding.confidence > Confidence::Low {
+    let cause = causes.covered_by(finding);
+    if cause > CAUSE_FIRST * gain && finding.confidence > Confidence::Low {
         (Rank::Gain, gain.min(cause))
     } else {
         (rank(context, finding), gain)
@@ -88,16 +89,46 @@ enum Rank {
 
 /// Rules advising other numbers of workers and threads, for the app unchanged.
 const CAPACITY: [RuleId; 2] = [RuleId::Threads, RuleId::Workers];
-/// Share of the gain of other numbers from which a cause in the app comes first: without the cause,
-/// other numbers are right.
+/// Share of the gain of a covering remedy from which the covered cause in the app comes first:
+/// without the cause, other numbers are right, and a cache has less to save.
 const CAUSE_FIRST: f64 = 0.5;
 
-/// The greatest gain of a likely cause in the app; 0 without one.
-fn root_cause(findings: &[Finding]) -> f64 {
-    let causes = findings
-        .iter()
-        .filter(|finding| finding.confidence > Confidence::Low && !is_capacity(finding));
-    causes.map(|finding| finding.gain_share).fold(0.0, f64::max)
+/// The greatest gains of likely causes; 0 without one.
+struct Causes {
+    /// Of causes in the app.
+    in_app: f64,
+    /// Of these and responses to be cached.
+    or_caching: f64,
+}
+
+impl Causes {
+    fn of(findings: &[Finding]) -> Causes {
+        let greatest = |is_cause: fn(&Finding) -> bool| {
+            let likely = findings
+                .iter()
+                .filter(|finding| finding.confidence > Confidence::Low && is_cause(finding));
+            likely.map(|finding| finding.gain_share).fold(0.0, f64::max)
+        };
+        Causes {
+            in_app: greatest(|finding| !covers(finding)),
+            or_caching: greatest(|finding| !is_capacity(finding)),
+        }
+    }
+
+    /// Returns the gain of the cause covered by a finding's remedy.
+    fn covered_by(&self, finding: &Finding) -> f64 {
+        match finding.rule {
+            RuleId::AnswersEqual => self.in_app,
+            _ if is_capacity(finding) => self.or_caching,
+            _ => 0.0,
+        }
+    }
+}
+
+/// Whether a remedy leaves a slow app as it is: more workers and threads, or a cache before the
+/// app, absent from this run.
+fn covers(finding: &Finding) -> bool {
+    is_capacity(finding) || finding.rule == RuleId::AnswersEqual
 }
 
 fn is_capacity(finding: &Finding) -> bool {

@@ -14,8 +14,8 @@ use crate::types::Confidence;
 
 /// Share of a route's own time from which a cost dominates the route: more than all the rest.
 const DOMINATES: f64 = 0.5;
-/// Milliseconds per request below which nobody notices that a cost dominates its route: a statement
-/// on a near database takes less.
+/// Milliseconds per request below which nobody notices a dominating cost: a statement on a near
+/// database takes less.
 const EACH_MS_MIN: f64 = 2.0;
 /// Requests of a route from which a mean says something.
 const REQUESTS_MIN: f64 = 20.0;

@@ -37,7 +37,19 @@ pub(super) struct Io {
     /// The route's unnamed waits and waits for the GVL, in weights of samples.
     waiting: u64,
     lines: BTreeMap<String, Below>,
+    /// Unnamed waits by the app's innermost line and the innermost method of all.
+    inside: BTreeMap<String, BTreeMap<String, Inside>>,
 }
+
+/// Samples of a wait in one method.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inside {
+    weight: u64,
+    samples: u32,
+}
+
+/// Samples of a line's waits from which the methods' shares say something. Chosen by judgement.
+const INSIDE_MIN: u32 = 10;
 
 /// A line of the app below which much is read and written.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +70,14 @@ impl Io {
         if waits {
             self.waiting += sample.weight;
         }
+        if sample.state == State::Io
+            && let Some(line) = stack.chain.first()
+        {
+            let methods = self.inside.entry(line.clone()).or_default();
+            let inside = methods.entry(stack.leaf.name.clone()).or_default();
+            inside.weight += sample.weight;
+            inside.samples += sample.count;
+        }
         let Some(line) = caller(&stack.chain) else {
             return;
         };
@@ -68,6 +88,16 @@ impl Io {
         } else if sample.state == State::Running && (reads_or_writes || in_client) {
             self.lines.entry(line.clone()).or_default().held += sample.weight;
         }
+    }
+
+    /// The method in which a line of the app waits longest, with a share of the line's unnamed
+    /// waits, 0 to 1.
+    pub(super) fn inside(&self, line: &str) -> Option<(&str, f64)> {
+        let methods = self.inside.get(line)?;
+        let samples: u32 = methods.values().map(|inside| inside.samples).sum();
+        let weight: u64 = methods.values().map(|inside| inside.weight).sum();
+        let (name, most) = methods.iter().max_by_key(|(_, inside)| inside.weight)?;
+        (samples >= INSIDE_MIN).then(|| (name.as_str(), most.weight as f64 / weight.max(1) as f64))
     }
 
     /// The line with the longest waits; `held` is the weight of the route with the GVL.

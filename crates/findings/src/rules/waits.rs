@@ -18,7 +18,7 @@ const SLEEP_SHARE_MIN: f64 = 0.05;
 /// Share of the route's own time from which a sleep is worth a change although the route is rare or
 /// cheap beside others. Chosen by judgement.
 const SLEEP_SHARE_OF_ROUTE_MIN: f64 = 0.25;
-/// Share of the handlers' time for waits of other kinds, unless they take most of a route: a busy
+/// Share of the handlers' time for waits of other kinds, unless most of a route is waiting: a busy
 /// disk may be among the causes.
 const OTHER_SHARE_MIN: f64 = 0.1;
 /// Share of a route's time off the GVL spent computing, or waiting for a core to compute, from
@@ -27,6 +27,20 @@ const COMPUTES_MIN: f64 = 0.5;
 /// Value of `COMPUTES_MIN` when other programs take the cores: most of the rest is then waiting for
 /// one. A call that waits for something else uses next to no CPU.
 const COMPUTES_MIN_SHARED: f64 = 0.25;
+/// Beginnings of the names of native methods for hashing passwords, deriving keys and compressing,
+/// all without the GVL and for long.
+const COMPUTING: [&str; 8] = [
+    "BCrypt::",
+    "SCrypt::",
+    "Argon2::",
+    "OpenSSL::KDF",
+    "OpenSSL::PKCS5",
+    "Zlib",
+    "Zstd",
+    "Brotli",
+];
+/// Share of a line's waits in one method from which the method is the cause.
+const INSIDE_MIN: f64 = 0.5;
 /// Requests from which a mean says something.
 const REQUESTS_MIN: u64 = 5;
 
@@ -61,8 +75,9 @@ fn worth(context: &Context<'_>, act: &ActSum<'_>) -> Option<Worth> {
 #[derive(Clone, Copy)]
 enum Kind {
     Sleeps,
-    /// Computes, or waits for a core, in the given share of the time off the GVL.
-    Computes(f64),
+    /// Computes, or waits for a core, in the given share of the time off the GVL; without a share
+    /// where the method's name alone says so: of a rare route too few requests have their CPU read.
+    Computes(Option<f64>),
     Waits,
 }
 
@@ -76,7 +91,10 @@ impl Kind {
         };
         match act.kind {
             ActKind::Sleep => Kind::Sleeps,
-            _ if share >= share_min => Kind::Computes(share),
+            _ if share >= share_min => Kind::Computes(Some(share)),
+            _ if waits_in(context, act).is_some_and(|(method, _)| computes(method)) => {
+                Kind::Computes(None)
+            }
             _ => Kind::Waits,
         }
     }
@@ -122,7 +140,8 @@ impl Kind {
     /// clock of a computing thread; other waits are also a busy host's.
     fn confidence(self, context: &Context<'_>) -> Confidence {
         match self {
-            Kind::Sleeps | Kind::Computes(_) => Confidence::High,
+            Kind::Sleeps | Kind::Computes(Some(_)) => Confidence::High,
+            Kind::Computes(None) => Confidence::Medium,
             Kind::Waits if context.host_is_shared() => Confidence::Low,
             Kind::Waits => Confidence::Medium,
         }
@@ -156,11 +175,18 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>, worth: &Worth) -> Finding {
         time = ms(act.time_ms),
         served
     )];
-    if let Kind::Computes(share) = kind {
+    if let Kind::Computes(Some(share)) = kind {
         evidence.push(text!("for {share} of its time off the GVL it computes or waits for a core, by the threads' clocks and replay", share = percent(share)));
     }
     if !act.site.is_empty() {
         evidence.push(called_from(act.site));
+    }
+    if let Some((method, share)) = waits_in(context, act) {
+        evidence.push(text!(
+            "{share} of it in {innermost}",
+            share = percent(share),
+            innermost = method
+        ));
     }
     evidence.extend(worth.evidence());
     let gain = context.gain(&context.act_demand(act, kind.burst()));
@@ -191,6 +217,18 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>, worth: &Worth) -> Finding {
         gain: gain.replayed,
         confidence: worth.confidence(kind.confidence(context)),
     }
+}
+
+/// Returns the method in which an act mostly waits, with a share of the waits, by samples.
+fn waits_in<'c>(context: &'c Context<'_>, act: &ActSum<'_>) -> Option<(&'c str, f64)> {
+    let (route, ..) = act.routes.first()?;
+    let (method, share) = context.waits_in(*route, breakdown::line_of(act.site))?;
+    (act.kind == ActKind::OtherIo && share >= INSIDE_MIN).then_some((method, share))
+}
+
+/// Whether a native method computes instead of waiting.
+fn computes(method: &str) -> bool {
+    COMPUTING.iter().any(|begins| method.starts_with(begins))
 }
 
 fn remedy(kind: Kind, what: &str) -> Text {

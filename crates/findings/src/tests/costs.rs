@@ -13,6 +13,11 @@ const LOOP: &str = "list /srv/app/views/list.erb 2";
 
 /// Samples of every request, innermost frame first: `name file line`.
 pub(super) fn profile(run: &Run, samples: &[(u64, &[&str])]) -> Profile {
+    in_state(run, State::Running, samples)
+}
+
+/// Samples of every request in one state.
+pub(super) fn in_state(run: &Run, state: State, samples: &[(u64, &[&str])]) -> Profile {
     let mut profile = Profile::default();
     let thread = profile.thread_id(ThreadOf { pid: 1, tid: 1 });
     for (weight, stack) in samples {
@@ -25,7 +30,7 @@ pub(super) fn profile(run: &Run, samples: &[(u64, &[&str])]) -> Profile {
             .samples
             .extend(run.0.handled.iter().map(|handled| Sample {
                 stack,
-                state: State::Running,
+                state,
                 thread,
                 weight: *weight,
                 bytes: 0,

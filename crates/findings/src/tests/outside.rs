@@ -3,6 +3,7 @@
 use recording::{AnswerFacts, ColumnFacts, Counter, DatabaseFacts};
 
 use super::*;
+use crate::rule_id::RuleId;
 
 /// Heads of 40 responses, each compared between users.
 fn answering(run: Run, line: &str, kind: &str, bytes: u64, change: fn(&mut AnswerFacts)) -> Run {
@@ -92,6 +93,32 @@ fn pages_with_the_same_advice_on_caching_are_one_finding() {
             .any(|line| line.starts_with("GET /about: ")),
         "{pages:#?}"
     );
+}
+
+/// A cache before the app saves what the loop costs only as long as nobody mends the loop.
+#[test]
+fn a_cause_in_the_app_comes_before_a_cache_for_it() {
+    let order = |loop_ms: f64| {
+        let work = Work {
+            running: 1.0,
+            sql: 3.0,
+            ..Work::default()
+        };
+        let run = Run::new().requests("GET /news", 1_000, work).issuing(
+            "SELECT name FROM users WHERE id = ?",
+            "app.rb:3",
+            40,
+            loop_ms,
+        );
+        let run = answering(run, "GET /news", "text/html", 2_000, |facts| {
+            facts.with_credentials = 40;
+        });
+        let findings = run.findings();
+        let rules: Vec<RuleId> = findings.iter().map(|finding| finding.rule).collect();
+        rules[..2].to_vec()
+    };
+    assert_eq!(order(3.0), [RuleId::NPlusOne, RuleId::AnswersEqual]);
+    assert_eq!(order(1.0), [RuleId::AnswersEqual, RuleId::NPlusOne]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Costs that are most of one route and little of the run.
 
-use super::costs::{found, profile};
+use super::costs::{found, in_state, profile};
 use super::*;
+use stacks::State;
 use words::Text;
 
 use crate::rule_id::RuleId;
@@ -15,8 +16,8 @@ fn light(count: u64, work: Work) -> Run {
     Run::new().requests("POST /session", count, work)
 }
 
-/// The run with another route that takes nearly all of the time, without clients for a replay: what
-/// is tested here is a share of time.
+/// The run with another route taking nearly all of the time, without clients for a replay: what is
+/// tested here is a share of time.
 fn beside_heavy(run: Run) -> Run {
     let run = run.with(|recording| recording.meta.load.connections = 0);
     let heavy = Work {
@@ -26,7 +27,7 @@ fn beside_heavy(run: Run) -> Run {
     run.requests("GET /report", 100, heavy)
 }
 
-/// The finding of a rule, which is a hint and says which route it is most of; `None` without one.
+/// Evidence of a hint naming the route; `None` without a finding of the rule.
 #[track_caller]
 fn hint(findings: &[Finding], rule: RuleId) -> Option<String> {
     let finding = findings.iter().find(|finding| finding.rule == rule)?;
@@ -63,6 +64,26 @@ fn a_wait_that_is_most_of_a_cheap_route_is_a_hint() {
     // Less than half of the route.
     let findings = beside_heavy(waiting(12.0, "")).findings();
     assert_eq!(hint(&findings, RuleId::Wait), None);
+}
+
+/// Of a rare route hardly any request has its CPU read, but samples name the method.
+#[test]
+fn a_password_hashed_on_a_cheap_route_computes() {
+    let of = |method: &str| {
+        let run = waiting(2.0, "").set_to("app root", "/srv");
+        let profile = in_state(&run, State::Io, &[(100, &[method, WEB, SERVER])]);
+        found(&beside_heavy(run), &profile)
+    };
+    let findings = of("BCrypt::Engine.__bc_crypt");
+    hint(&findings, RuleId::CpuOffGvl).expect("a finding");
+    let finding = findings.iter().find(|it| it.rule == RuleId::CpuOffGvl);
+    let evidence = &finding.expect("a finding").evidence;
+    let named = "100% of it in BCrypt::Engine.__bc_crypt";
+    assert!(evidence.iter().any(|line| *line == named), "{evidence:#?}");
+    // A method that reads waits for the other side.
+    let findings = of("IO#read");
+    assert_eq!(hint(&findings, RuleId::CpuOffGvl), None);
+    hint(&findings, RuleId::Wait).expect("a finding");
 }
 
 #[test]
