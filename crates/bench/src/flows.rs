@@ -2,11 +2,12 @@
 //! the chat's own load, then under the load made of nginx's log.
 //!
 //! Both are measured by the same observer, nginx: the mix of routes, requests per second, and
-//! requests under way. And both runs have to name the same causes first. A machine's pace drifts
-//! by more than the limit from one minute to the next, and so does the chat's data: the load, two
-//! runs of what was made of it, and the load once more cancel what drifts evenly.
+//! requests under way. And both have to name the same causes first. A machine's pace drifts by more
+//! than the limit from one minute to the next, and so does the chat's data: in each block the load,
+//! two runs of what was made of it, and the load once more cancel what drifts evenly. What counts
+//! is the median of the blocks. How far a load differs from its own repetition stands beside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
 use std::net::TcpListener;
@@ -35,10 +36,17 @@ struct Seen {
     under_way: f64,
 }
 
+/// Measurements in the order load, flows, flows, load.
+struct Block {
+    load: [(Seen, Value); 2],
+    flows: [(Seen, Value); 2],
+}
+
 /// Returns whether the load made of the log is as the first one, and finds the same.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let database = value(arguments, "database", "sqlite".to_owned())?;
     let seconds = value(arguments, "seconds", 20_u32)?;
+    let blocks = value(arguments, "blocks", 5_usize)?.max(1);
     let mut chat = Copy::of("chat")?;
     match database.as_str() {
         "sqlite" => {}
@@ -54,7 +62,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         machine::line(&[&["ruby", "-v"]])
     );
     let of_the_load = ["--duration", &format!("{seconds}s")];
-    let mut load = vec![measure(&chat, "hakaru.toml", &of_the_load)?];
+    let first = measure(&chat, "hakaru.toml", &of_the_load)?;
     fs::rename(
         chat.folder.join("access.log"),
         chat.folder.join("first.log"),
@@ -62,35 +70,34 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let words = ["flows", "from", "first.log", "--writes"];
     let made = chat.hakaru_command().args(words).output()?;
     print!("{}", String::from_utf8_lossy(&made.stderr));
-    let mut flows = Vec::new();
-    for _ in 0..2 {
-        flows.push(measure(&chat, "hakaru-first.toml", &[])?);
+    let load = || measure(&chat, "hakaru.toml", &of_the_load);
+    let made = || measure(&chat, "hakaru-first.toml", &[]);
+    let mut all = Vec::new();
+    let mut begin = Some(first);
+    for _ in 0..blocks {
+        let begin = begin.take().map_or_else(load, Ok)?;
+        let flows = [made()?, made()?];
+        let block = Block {
+            load: [begin, load()?],
+            flows,
+        };
+        block.print();
+        all.push(block);
     }
-    load.push(measure(&chat, "hakaru.toml", &of_the_load)?);
-    println!(
-        "requests per second in order: {:.3}, {:.3}, {:.3}, {:.3}",
-        load[0].0.rate, flows[0].0.rate, flows[1].0.rate, load[1].0.rate
-    );
-    let is_alike = compare(&mean(&load), &mean(&flows));
-    let mut is_same = true;
-    for ((_, first), (_, second)) in load.iter().zip(&flows) {
-        let (first, second) = (causes(first), causes(second));
-        println!("first findings of the load:    {}", first.join("; "));
-        println!("first findings of flows from:  {}", second.join("; "));
-        is_same &= first == second;
-    }
-    Ok(is_alike && is_same)
+    let is_alike = compare(&all);
+    Ok(has_same_causes(&all) && is_alike)
 }
 
 /// What nginx saw of several runs in all.
-fn mean(runs: &[(Seen, Value)]) -> Seen {
+fn mean<'a>(runs: impl ExactSizeIterator<Item = &'a (Seen, Value)>) -> Seen {
+    let count = runs.len() as f64;
     let mut all = Seen::default();
     for (seen, _) in runs {
         for (route, requests) in &seen.routes {
             *all.routes.entry(route.clone()).or_default() += requests;
         }
-        all.rate += seen.rate / runs.len() as f64;
-        all.under_way += seen.under_way / runs.len() as f64;
+        all.rate += seen.rate / count;
+        all.under_way += seen.under_way / count;
     }
     all
 }
@@ -188,33 +195,120 @@ fn seen(log: &Path, routes: &Value, seconds: f64) -> Result<Seen, Box<dyn Error>
     })
 }
 
-/// Prints both, and returns whether the differences are within the limit.
-fn compare(before: &Seen, after: &Seen) -> bool {
-    let ratio = |name: &str, before: f64, after: f64| {
-        let difference = (after / before - 1.0).abs();
+impl Block {
+    fn print(&self) {
+        let ([a, d], [b, c]) = (&self.load, &self.flows);
         println!(
-            "{name:20} {before:10.3} {after:10.3}   {:6.2} %",
-            difference * 100.0
+            "requests per second: load {:.2}, flows {:.2}, flows {:.2}, load {:.2}",
+            a.0.rate, b.0.rate, c.0.rate, d.0.rate
         );
-        difference
+        for (name, run) in [("load ", a), ("flows", b), ("flows", c), ("load ", d)] {
+            println!("  {name} finds {}", named(&run.1).join("; "));
+        }
+    }
+
+    /// Returns a figure of the flows over the load's, less 1.
+    fn difference(&self, figure: fn(&Seen) -> f64) -> f64 {
+        let of = |runs: &[(Seen, Value); 2]| figure(&mean(runs.iter()));
+        of(&self.flows) / of(&self.load) - 1.0
+    }
+
+    /// Returns a figure of each repetition over the first's, less 1.
+    fn scatter(&self, figure: fn(&Seen) -> f64) -> [f64; 2] {
+        [&self.load, &self.flows].map(|[first, second]| figure(&second.0) / figure(&first.0) - 1.0)
+    }
+
+    fn moved(&self) -> f64 {
+        moved(
+            &mean(self.load.iter()).routes,
+            &mean(self.flows.iter()).routes,
+        )
+    }
+
+    fn moved_by_itself(&self) -> [f64; 2] {
+        [&self.load, &self.flows].map(|[first, second]| moved(&first.0.routes, &second.0.routes))
+    }
+}
+
+/// Prints all differences, and returns whether each is within the limit.
+fn compare(blocks: &[Block]) -> bool {
+    println!("flows from less the load: median (least to greatest); a repetition differs by");
+    let rate: fn(&Seen) -> f64 = |seen| seen.rate;
+    let under_way: fn(&Seen) -> f64 = |seen| seen.under_way;
+    let mut is_alike = true;
+    for (name, figure) in [
+        ("requests per second", rate),
+        ("requests under way", under_way),
+    ] {
+        let differences = blocks.iter().map(|block| block.difference(figure));
+        let own = blocks.iter().flat_map(|block| block.scatter(figure));
+        is_alike &= is_within(name, differences.collect(), own.collect());
+    }
+    let differences = blocks.iter().map(Block::moved).collect();
+    let own = blocks.iter().flat_map(Block::moved_by_itself).collect();
+    is_alike & is_within("mix of routes", differences, own)
+}
+
+/// Prints differences beside those of repetitions; returns whether their median is within the
+/// limit.
+fn is_within(name: &str, mut differences: Vec<f64>, own: Vec<f64>) -> bool {
+    differences.sort_by(f64::total_cmp);
+    let median = stats::median(&differences).unwrap_or(f64::NAN);
+    let own: Vec<f64> = own.into_iter().map(f64::abs).collect();
+    println!(
+        "{name:20} {:+6.2} % ({:+.2} to {:+.2})   {:6.2} %",
+        median * 100.0,
+        differences.first().unwrap_or(&f64::NAN) * 100.0,
+        differences.last().unwrap_or(&f64::NAN) * 100.0,
+        stats::median(&own).unwrap_or(f64::NAN) * 100.0
+    );
+    median.abs() <= DIFFERENCE_MAX
+}
+
+/// Prints which causes both sides name first over all blocks; returns whether these are the same.
+fn has_same_causes(blocks: &[Block]) -> bool {
+    let side = |of: fn(&Block) -> &[(Seen, Value); 2]| {
+        let runs = blocks.iter().flat_map(of).map(|(_, run)| causes(run));
+        usual(&runs.collect::<Vec<_>>())
     };
-    println!(
-        "{:20} {:>10} {:>10}   difference",
-        "", "the load", "flows from"
-    );
-    let rate = ratio("requests per second", before.rate, after.rate);
-    let under_way = ratio("requests under way", before.under_way, after.under_way);
-    let mix = moved(&before.routes, &after.routes);
-    println!(
-        "{:20} {:>10} {:>10}   {:6.2} %",
-        "mix of routes",
-        "",
-        "",
-        mix * 100.0
-    );
-    [rate, under_way, mix]
+    let load = side(|block| &block.load);
+    let flows = side(|block| &block.flows);
+    println!("first findings of the load:    {}", load.join("; "));
+    println!("first findings of flows from:  {}", flows.join("; "));
+    let is_same = |[first, second]: [&(Seen, Value); 2]| named(&first.1) == named(&second.1);
+    let pairs = blocks
         .iter()
-        .all(|difference| *difference <= DIFFERENCE_MAX)
+        .flat_map(|block| block.load.iter().zip(&block.flows));
+    let same = pairs.filter(|(load, flows)| is_same([load, flows])).count();
+    let own = blocks.iter().flat_map(|block| [&block.load, &block.flows]);
+    let own = own.filter(|runs| is_same([&runs[0], &runs[1]])).count();
+    println!(
+        "the same three in the same order: {same} of {} pairs, and {own} of {} repetitions",
+        blocks.len() * 2,
+        blocks.len() * 2
+    );
+    load == flows
+}
+
+/// Returns the causes that are first by the median of their positions; where a run does not name a
+/// cause, it stands behind all others there.
+fn usual(runs: &[Vec<String>]) -> Vec<String> {
+    let all: BTreeSet<&String> = runs.iter().flatten().collect();
+    let position = |name: &String| {
+        let positions: Vec<f64> = runs
+            .iter()
+            .map(|run| run.iter().position(|one| one == name).unwrap_or(run.len()) as f64)
+            .collect();
+        stats::median(&positions).unwrap_or(f64::INFINITY)
+    };
+    let mut ranked: Vec<(f64, &String)> =
+        all.into_iter().map(|name| (position(name), name)).collect();
+    ranked.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    ranked
+        .into_iter()
+        .take(FINDINGS)
+        .map(|(_, name)| name.clone())
+        .collect()
 }
 
 /// Returns the part of the requests gone to another route: half the sum of the differences of
@@ -232,7 +326,7 @@ fn moved(before: &BTreeMap<String, f64>, after: &BTreeMap<String, f64>) -> f64 {
     differences.sum::<f64>() / 2.0
 }
 
-/// Returns the causes named first: kind and route of each finding.
+/// Returns all causes in order: kind and route of each finding.
 fn causes(run: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let findings = run["findings"].as_array().into_iter().flatten();
@@ -240,7 +334,14 @@ fn causes(run: &Value) -> Vec<String> {
         let (id, route) = (text(&finding["id"]), text(&finding["route"]));
         format!("{id} {route}").trim_end().to_owned()
     });
-    named.take(FINDINGS).collect()
+    named.collect()
+}
+
+/// Returns the causes named first.
+fn named(run: &Value) -> Vec<String> {
+    let mut all = causes(run);
+    all.truncate(FINDINGS);
+    all
 }
 
 #[cfg(test)]
@@ -271,9 +372,16 @@ mod tests {
             };
             (seen, Value::Null)
         };
-        let all = mean(&[of(10.0, 100.0), of(30.0, 300.0)]);
+        let all = mean([of(10.0, 100.0), of(30.0, 300.0)].iter());
         assert_eq!((all.rate, all.under_way), (20.0, 2.0));
         assert_eq!(all.routes["GET /"], 400.0);
+    }
+
+    #[test]
+    fn the_usual_order_is_that_of_median_positions() {
+        let run = |names: &str| names.split(' ').map(str::to_owned).collect();
+        let runs = [run("a b c d"), run("b a c d"), run("a b d")];
+        assert_eq!(usual(&runs), ["a", "b", "c"]);
     }
 
     #[test]
