@@ -408,11 +408,12 @@ pub struct Measures {
     pub wake_ns: Option<f64>,
     /// A round trip over TCP on loopback.
     pub loopback_ns: Option<f64>,
-    /// `fdatasync` of 4 KB written over in the folder, the mean without the longest.
+    /// `fdatasync` of 4 KB written over in the folder after a pause, the mean without the longest.
     pub sync_ns: Option<f64>,
     /// The longest `fdatasync`.
     pub sync_max_ns: Option<f64>,
-    /// `fdatasync` of 4 KB added at the end of a file, as a binary log grows; likewise.
+    /// `fdatasync` of 300 bytes added at the end of a file right after another file's, as a commit with
+    /// a binary log does; likewise.
     pub append_sync_ns: Option<f64>,
     /// Reading 16 KB at random from the disk itself, past the kernel's cache; the mean without the
     /// longest.

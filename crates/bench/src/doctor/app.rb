@@ -7,6 +7,8 @@ DOCUMENTS = 60_000
 SHELVES = 1000
 # The same draws in every process, so that both sides do the same work.
 srand(7)
+# Between an app's writes lies other work.
+PAUSE = 0.001
 count = Integer(ENV.fetch("COUNT", "1"))
 address = URI(ENV["DATABASE_URL"].to_s)
 
@@ -23,7 +25,7 @@ work = case ENV.fetch("WORK")
          -> { client.query("SELECT pad FROM facts WHERE id = #{rand(ROWS) + 1}").first }
        when "mysql-commit"
          client = mysql(address)
-         -> { client.query("UPDATE counts SET n = n + 1 WHERE id = 1") }
+         -> { sleep(PAUSE) and client.query("UPDATE counts SET n = n + 1 WHERE id = 1") }
        when "postgres-range"
          require "pg"
          client = PG.connect(ENV["DATABASE_URL"])
@@ -53,11 +55,11 @@ work = case ENV.fetch("WORK")
          require "sqlite3"
          file = SQLite3::Database.new(ENV.fetch("FILE"))
          file.execute("PRAGMA synchronous = #{ENV.fetch("SYNCHRONOUS")}")
-         -> { file.execute("UPDATE counts SET n = n + 1 WHERE id = 1") }
+         -> { sleep(PAUSE) and file.execute("UPDATE counts SET n = n + 1 WHERE id = 1") }
        when "sync"
          file = File.open(ENV.fetch("FILE"), "r+b")
          page = "x" * 4096
-         -> { file.pwrite(page, 4096 * rand(16)); file.fdatasync }
+         -> { sleep(PAUSE) and file.pwrite(page, 4096 * rand(16)) and file.fdatasync }
        end
 
 server = TCPServer.new("127.0.0.1", Integer(ENV.fetch("PORT")))

@@ -2,16 +2,14 @@
 
 use std::io;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rusqlite::Connection;
 
-use super::usual;
+use super::{usual, writes};
 
-const TIMES: i64 = 20;
-const DEADLINE: Duration = Duration::from_secs(1);
-
-/// Nanoseconds of a commit with a rollback journal and with a write-ahead log, the usual times.
+/// Nanoseconds of a commit with a rollback journal and with a write-ahead log, the usual times after
+/// pauses.
 pub(super) fn commits(folder: &Path) -> io::Result<(f64, f64)> {
     let scratch = tempfile::Builder::new()
         .prefix(".hakaru-doctor-")
@@ -30,15 +28,10 @@ fn commit(file: &Path, journal: &str, synchronous: &str) -> rusqlite::Result<f64
     database.execute_batch(
         "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO t VALUES (1, 0)",
     )?;
-    let mut times = Vec::new();
-    let begin_of_all = Instant::now();
-    for n in 0..TIMES {
+    let times = writes::<rusqlite::Error>(|turn| {
         let begin = Instant::now();
-        database.execute("UPDATE t SET n = ?1 WHERE id = 1", [n])?;
-        times.push(begin.elapsed().as_nanos() as f64);
-        if begin_of_all.elapsed() > DEADLINE {
-            break;
-        }
-    }
+        database.execute("UPDATE t SET n = ?1 WHERE id = 1", [turn as i64])?;
+        Ok(begin)
+    })?;
     Ok(usual(&times))
 }
