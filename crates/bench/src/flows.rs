@@ -249,8 +249,7 @@ fn compare(blocks: &[Block]) -> bool {
     is_alike & is_within("mix of routes", differences, own)
 }
 
-/// Prints differences beside those of repetitions; returns whether their median is within the
-/// limit.
+/// Prints differences beside those of repetitions; returns whether the median is within the limit.
 fn is_within(name: &str, mut differences: Vec<f64>, own: Vec<f64>) -> bool {
     differences.sort_by(f64::total_cmp);
     let median = stats::median(&differences).unwrap_or(f64::NAN);
@@ -265,7 +264,7 @@ fn is_within(name: &str, mut differences: Vec<f64>, own: Vec<f64>) -> bool {
     median.abs() <= DIFFERENCE_MAX
 }
 
-/// Prints which causes both sides name first over all blocks; returns whether these are the same.
+/// Prints the causes that both sides name first over all blocks; returns whether both are the same.
 fn has_same_causes(blocks: &[Block]) -> bool {
     let side = |of: fn(&Block) -> &[(Seen, Value); 2]| {
         let runs = blocks.iter().flat_map(of).map(|(_, run)| causes(run));
@@ -290,8 +289,8 @@ fn has_same_causes(blocks: &[Block]) -> bool {
     load == flows
 }
 
-/// Returns the causes that are first by the median of their positions; where a run does not name a
-/// cause, it stands behind all others there.
+/// Returns the causes with the least median positions. A cause stands behind all others of a run
+/// without it.
 fn usual(runs: &[Vec<String>]) -> Vec<String> {
     let all: BTreeSet<&String> = runs.iter().flatten().collect();
     let position = |name: &String| {

@@ -189,11 +189,11 @@ fn push(unseen: &mut Vec<Unseen>, what: &str, why: String) {
     });
 }
 
-/// Times of writes for good, ns: at least 20, then as many as 0.2 s have room for, unless 2 s are
-/// over before. The given one is timed from the instant that it returns.
+/// Times of writes for good, ns: at least 20, then as many as 0.2 s have room for, but none after
+/// 2 s. A write returns the instant from which the clock runs.
 ///
-/// A pause lies before each, as an app's other work does. After a pause a disk and the cores that were
-/// idle take longer: on a virtual disk 0.09 ms back to back, 0.19 ms after 1 ms and 0.34 ms after 3 ms.
+/// A pause lies before each, as an app's other work does. After a pause a disk and idle cores take
+/// longer: on a virtual disk 0.09 ms back to back, 0.19 ms after 1 ms and 0.34 ms after 3 ms.
 fn writes<E>(mut write: impl FnMut(usize) -> Result<Instant, E>) -> Result<Vec<f64>, E> {
     const PAUSE: Duration = Duration::from_millis(1);
     const TIMES_MIN: usize = 20;

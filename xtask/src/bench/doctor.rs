@@ -30,7 +30,7 @@ const POSTGRES: [(&str, [&str; 3]); 3] = [
     ),
 ];
 
-/// A server that follows another needs a number of its own.
+/// A follower needs a number of its own.
 const COPY: &str = "--server-id=2";
 
 /// Rows in need of the servers of a kind.

@@ -108,8 +108,7 @@ fn round_trips(mut trip: impl FnMut() -> io::Result<()>) -> io::Result<f64> {
     Ok(stats::median(&times).unwrap_or_default())
 }
 
-/// A file without a name with 64 KB on the disk, so that no block has to be found for what is
-/// written over them.
+/// A file without a name with 64 KB on the disk. What is written over them needs no new block.
 fn written(folder: &Path) -> io::Result<File> {
     let file = tempfile::tempfile_in(folder)?;
     file.write_all_at(&[1; PAGE * PAGES], 0)?;
@@ -130,8 +129,8 @@ pub(super) fn sync(folder: &Path) -> io::Result<(f64, f64)> {
     Ok((usual(&times), longest))
 }
 
-/// Measures what a binary log adds to a commit in the folder: `fdatasync` of a record at the end of a
-/// file, right after that of another file, the redo log; ns.
+/// Measures what a binary log adds to a commit in the folder, ns: `fdatasync` of a record at the end
+/// of a file, right after the redo log's.
 pub(super) fn append_sync(folder: &Path) -> io::Result<f64> {
     // What an update of one row adds to a binary log, of 0.2 to 0.5 KB. With a block each time the
     // file system would allocate one for each record, which costs a quarter more.

@@ -8,8 +8,7 @@ use rusqlite::Connection;
 
 use super::{usual, writes};
 
-/// Nanoseconds of a commit with a rollback journal and with a write-ahead log, the usual times after
-/// pauses.
+/// Nanoseconds of a commit with a rollback journal and with a write-ahead log, the usual times.
 pub(super) fn commits(folder: &Path) -> io::Result<(f64, f64)> {
     let scratch = tempfile::Builder::new()
         .prefix(".hakaru-doctor-")

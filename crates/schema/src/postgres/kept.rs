@@ -322,7 +322,7 @@ pub(crate) fn read(text: &str, schema: &str) -> Option<Vec<Step>> {
     None
 }
 
-/// An object with the statement that makes it.
+/// An object with its CREATE statement.
 fn object(kind: &'static Kind, identity: Identity, sql: String) -> Kept {
     Kept {
         kind,
@@ -345,7 +345,7 @@ struct Setting<'s> {
     of: Option<Key>,
     on: Option<Name>,
     name: String,
-    /// The bare name of what it is a setting of.
+    /// The bare name of the object with the setting.
     base: &'s str,
     schema: Option<String>,
     sql: String,

@@ -106,7 +106,7 @@ pub(crate) struct Kept {
     pub(crate) norm: String,
     /// What a setting is a setting of.
     pub(crate) of: Option<Key>,
-    /// The table, view or index it is on.
+    /// The table, view or index with the object.
     pub(crate) on: Option<Name>,
     /// The statement that takes a setting back; `None` for objects of their own.
     pub(crate) undo: Option<String>,

@@ -1,4 +1,4 @@
-//! Statements that make objects of each kind.
+//! CREATE statements of each kind of object.
 
 /// Statements creating and changing objects of one kind, with prerequisites.
 pub(super) const KINDS: [(&str, &str); 35] = [

@@ -332,7 +332,7 @@ impl<'a> Builder<'a> {
         is_there && !loses_column && !self.is_made_again(on, kept)
     }
 
-    /// Base types that are dropped, and with them the functions that take or return one.
+    /// Dropped base types, and the functions on them.
     pub(super) fn gone_types(&self) -> HashSet<String> {
         let (from, to) = (self.from, self.to);
         let types = from.kept.iter();

@@ -119,7 +119,7 @@ fn misplaced(table: &str, of: &str, columns: &[&String], wanted: &[&String]) -> 
     )
 }
 
-/// The type that a bond names.
+/// The type named by a bond.
 fn type_of(bond: &Kept) -> &str {
     bond.sql.rsplit_once(" OF ").map_or("", |(_, of)| of)
 }

@@ -324,7 +324,7 @@ fn publication(from: &Kept, to: &Kept) -> Option<Vec<Change>> {
     Some(vec![Change::plain(sql)])
 }
 
-/// How the publisher is reached, and what is taken from it.
+/// How the publisher is reached, and which publications are taken.
 fn subscription(from: &Kept, to: &Kept, shown: &str) -> Option<Vec<Change>> {
     let parts = |sql: &str| -> Option<(String, String, Vec<String>)> {
         let (head, options) = with_options(sql);

@@ -1,4 +1,4 @@
-//! Statements that say something of an object made by another one.
+//! Statements on an object made by another one.
 
 use super::foreign::{foreign_table, partition};
 use super::norm::listed;

@@ -141,7 +141,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads an action that the model of tables has no place for.
+    /// Reads an action without a place in the model of tables.
     fn set(&mut self, table: &Table, action: Node<'_>) -> Read {
         let text = format!("ALTER TABLE ONLY {} {}", table.name.quoted(), action.text());
         match self.read_kept(&text) {

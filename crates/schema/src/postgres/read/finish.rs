@@ -34,7 +34,7 @@ pub(super) fn finish(schema: &mut Schema) {
         .retain(|(target, role), grant| !is_usual(target, role, grant));
 }
 
-/// Removes defaults of inherited columns that the parents' columns have too.
+/// Removes defaults of inherited columns equal to the parents'.
 fn leave_out_inherited_defaults(schema: &mut Schema) {
     let tables = &schema.tables;
     schema.kept.retain(|(kind, _), kept| {
