@@ -412,8 +412,8 @@ pub struct Measures {
     pub sync_ns: Option<f64>,
     /// The longest `fdatasync`.
     pub sync_max_ns: Option<f64>,
-    /// `fdatasync` of 300 bytes added at the end of a file right after another file's, as in a commit
-    /// with a binary log; likewise.
+    /// `fdatasync` of 300 bytes added at the end of a file right after another file's, as in a
+    /// commit with a binary log; likewise.
     pub append_sync_ns: Option<f64>,
     /// Reading 16 KB at random from the disk itself, past the kernel's cache; the mean without the
     /// longest.

@@ -62,8 +62,8 @@ pub fn nanos(text: &str, units: RangeInclusive<Unit>, bare: Option<Unit>) -> Opt
     nanos.is_finite().then_some(nanos)
 }
 
-/// Reads `500ms`, `20s`, `2m`, `1h`, `1h30m`; a bare number is seconds. Of several parts, each has a
-/// unit shorter than the one before.
+/// Reads `500ms`, `20s`, `2m`, `1h`, `1h30m`; a bare number is seconds. Of several parts, each has
+/// a unit shorter than the one before.
 ///
 /// # Errors
 /// Any other text; the message has examples.

@@ -6,8 +6,8 @@ use super::File;
 
 /// Characters of a comment's line, as rustfmt allows code.
 const COLUMNS_MAX: usize = 100;
-/// Lines of comments above [`COLUMNS_MAX`]. The aim is none.
-const LONG_MAX: usize = 2;
+/// Lines of comments above [`COLUMNS_MAX`].
+const LONG_MAX: usize = 0;
 /// Percent of doc comments whose first sentence has a pronoun of [`PRONOUNS`].
 const LEANING_PERCENT_MAX: usize = 2;
 /// Words for a thing named somewhere else.

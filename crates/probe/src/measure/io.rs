@@ -129,8 +129,8 @@ pub(super) fn sync(folder: &Path) -> io::Result<(f64, f64)> {
     Ok((usual(&times), longest))
 }
 
-/// Measures what a binary log adds to a commit in the folder, ns: `fdatasync` of a record at the end
-/// of a file, right after the redo log's.
+/// Measures what a binary log adds to a commit in the folder, ns: `fdatasync` of a record at the
+/// end of a file, right after the redo log's.
 pub(super) fn append_sync(folder: &Path) -> io::Result<f64> {
     // What an update of one row adds to a binary log, of 0.2 to 0.5 KB. With a block each time the
     // file system would allocate one for each record, which costs a quarter more.

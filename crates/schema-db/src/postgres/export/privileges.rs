@@ -1,7 +1,8 @@
 //! Owners and privileges, apart from what the server made and what extensions gave.
 
-/// Objects with privileges: `class` is what [`acldefault`] calls the kind, `given` is what everybody
-/// has on a new one, `is_made` whether our statements create the object, with a known owner.
+/// Objects with privileges: `class` is what [`acldefault`] calls the kind, `given` is what
+/// everybody has on a new one, `is_made` whether our statements create
+/// the object, with a known owner.
 ///
 /// [`acldefault`]: https://www.postgresql.org/docs/18/functions-info.html
 macro_rules! objects {
