@@ -8,7 +8,7 @@ use recording::BurstKind;
 use words::{Text, text};
 
 use crate::context::Context;
-use crate::demand::{Demand, Gain};
+use crate::demand::Demand;
 use crate::text::ms;
 use crate::types::Confidence;
 
@@ -63,17 +63,17 @@ impl Worth {
 }
 
 impl Context<'_> {
-    /// Returns why a cost is worth a finding: a gain for the run of at least `gain_min`, or most of
-    /// a route's time; `None` where neither holds.
-    pub(crate) fn worth(&self, saved: &Demand, gain: &Gain, gain_min: f64) -> Option<Worth> {
-        match gain.share >= gain_min {
+    /// Returns why a cost is worth a finding: considerable in the run by the rule's own limit, or
+    /// most of a route's time; `None` where neither holds.
+    pub(crate) fn worth(&self, saved: &Demand, is_considerable: bool) -> Option<Worth> {
+        match is_considerable {
             true => Some(Worth::Run),
             false => self.dominated(saved).map(Worth::Route),
         }
     }
 
     /// Returns the route dominated by a cost, the one with most of the cost if there are several.
-    pub(crate) fn dominated(&self, saved: &Demand) -> Option<Dominated> {
+    fn dominated(&self, saved: &Demand) -> Option<Dominated> {
         let dominated = saved.by_route().filter(|(route, cost_ms)| {
             let (_, requests) = self.held_of(*route);
             let is_much = *cost_ms >= DOMINATES * self.own_ms(*route);

@@ -105,7 +105,7 @@ fn finding(context: &Context<'_>, mut routes: Vec<&Hot>) -> Option<Finding> {
     let saved: Demand = routes.iter().map(|hot| demand(context, hot)).sum();
     let gain = context.gain(&saved);
     let hot = routes[0];
-    let worth = context.worth(&saved, &gain, GAIN_MIN)?;
+    let worth = context.worth(&saved, gain.share >= GAIN_MIN)?;
     // Pages are what most apps are for.
     if worth != Worth::Run && is_template(&hot.line) {
         return None;

@@ -72,10 +72,7 @@ fn of<'a>(context: &'a Context<'_>, explained: &'a ExplainedStatement) -> Option
     let (column, reason) = hidden(&query, explained, step)
         .or_else(|| compared(context, &query, (explained, step), sql))?;
     let saved = context.statement_demand(sql, lookups::saved_of_scan(context, sql, rows));
-    let worth = match context.share_inside(saved.sum()) >= SHARE_MIN {
-        true => Worth::Run,
-        false => Worth::Route(context.dominated(&saved)?),
-    };
+    let worth = context.worth(&saved, context.share_inside(saved.sum()) >= SHARE_MIN)?;
     Some(Unusable {
         table: &step.table,
         column,

@@ -147,7 +147,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
     let wait = RowWait::of(context, sql)?;
     let times = &wait.times;
     let gain = context.gain(&wait.demand);
-    let worth = context.worth(&wait.demand, &gain, GAIN_MIN)?;
+    let worth = context.worth(&wait.demand, gain.share >= GAIN_MIN)?;
     let (route, _) = sql.routes.first()?;
     let at = place(sql.called_from.first().map(String::as_str));
     let mut evidence = vec![

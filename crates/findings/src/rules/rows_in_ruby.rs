@@ -56,7 +56,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
     // One row is still made of the result.
     let saved = below.times(1.0 - 1.0 / rows);
     let gain = context.gain(&saved);
-    let worth = context.worth(&saved, &gain, GAIN_MIN)?;
+    let worth = context.worth(&saved, gain.share >= GAIN_MIN)?;
     let at = place(sql.called_from.first().map(String::as_str));
     let mut evidence = vec![
         text!(

@@ -29,14 +29,15 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 
 /// Returns why a call is worth a finding.
 fn worth(context: &Context<'_>, call: &SqlSummary) -> Option<Worth> {
-    if context.share(waiting_ms(call)) >= SHARE_MIN {
-        return Some(Worth::Run);
+    let is_considerable = context.share(waiting_ms(call)) >= SHARE_MIN;
+    let worth = context.worth(&context.call_demand(call), is_considerable)?;
+    if worth == Worth::Run {
+        return Some(worth);
     }
-    let of = context.dominated(&context.call_demand(call))?;
     // Where the call keeps a transaction open, this comes first, and is said there.
     let open = transaction_open::routes(context);
     let is_open = call.routes.iter().any(|(route, _)| open.contains(route));
-    (!is_open).then_some(Worth::Route(of))
+    (!is_open).then_some(worth)
 }
 
 /// Waiting for the GVL within the call is not the other service's.

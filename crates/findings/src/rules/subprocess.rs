@@ -11,7 +11,6 @@ use crate::context::Context;
 use crate::demand::Demand;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
-use crate::worth::Worth;
 use figures::numbers;
 
 /// Name of a wait for a started program in the agent's records.
@@ -68,10 +67,8 @@ fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Option<Find
     let each = ms((of.waits_ms + of.starts_ms) / requests.max(1.0));
     let demand = Demand::on(route, BurstKind::OtherIo, of.waits_ms);
     let demand = demand.plus(Demand::on(route, BurstKind::Running, of.starts_ms));
-    let worth = match context.share_inside(of.waits_ms + of.starts_ms) >= SHARE_MIN {
-        true => Worth::Run,
-        false => Worth::Route(context.dominated(&demand)?),
-    };
+    let share = context.share_inside(of.waits_ms + of.starts_ms);
+    let worth = context.worth(&demand, share >= SHARE_MIN)?;
     let gain = context.gain(&demand);
     let mut evidence = Vec::new();
     if of.count > 0 {

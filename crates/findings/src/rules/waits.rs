@@ -62,10 +62,9 @@ fn worth(context: &Context<'_>, act: &ActSum<'_>) -> Option<Worth> {
             is_long.then_some(Worth::Run)
         }
         ActKind::OtherIo if act.what == SUBPROCESS => None,
-        ActKind::OtherIo if share >= OTHER_SHARE_MIN => Some(Worth::Run),
         ActKind::OtherIo => {
             let demand = context.act_demand(act, BurstKind::OtherIo);
-            context.dominated(&demand).map(Worth::Route)
+            context.worth(&demand, share >= OTHER_SHARE_MIN)
         }
         _ => None,
     }
