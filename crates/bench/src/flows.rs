@@ -36,6 +36,9 @@ struct Seen {
     under_way: f64,
 }
 
+/// Difference of the second from the first, as a share.
+type Difference = fn(&Seen, &Seen) -> f64;
+
 /// Measurements in the order load, flows, flows, load.
 struct Block {
     load: [(Seen, Value); 2],
@@ -207,46 +210,32 @@ impl Block {
         }
     }
 
-    /// Returns a figure of the flows over the load's, less 1.
-    fn difference(&self, figure: fn(&Seen) -> f64) -> f64 {
-        let of = |runs: &[(Seen, Value); 2]| figure(&mean(runs.iter()));
-        of(&self.flows) / of(&self.load) - 1.0
+    /// Returns the difference of the flows from the load.
+    fn difference(&self, of: Difference) -> f64 {
+        of(&mean(self.load.iter()), &mean(self.flows.iter()))
     }
 
-    /// Returns a figure of each repetition over the first's, less 1.
-    fn scatter(&self, figure: fn(&Seen) -> f64) -> [f64; 2] {
-        [&self.load, &self.flows].map(|[first, second]| figure(&second.0) / figure(&first.0) - 1.0)
-    }
-
-    fn moved(&self) -> f64 {
-        moved(
-            &mean(self.load.iter()).routes,
-            &mean(self.flows.iter()).routes,
-        )
-    }
-
-    fn moved_by_itself(&self) -> [f64; 2] {
-        [&self.load, &self.flows].map(|[first, second]| moved(&first.0.routes, &second.0.routes))
+    /// Returns the differences of both repetitions from the first runs.
+    fn scatter(&self, of: Difference) -> [f64; 2] {
+        [&self.load, &self.flows].map(|[first, second]| of(&first.0, &second.0))
     }
 }
 
 /// Prints all differences, and returns whether each is within the limit.
 fn compare(blocks: &[Block]) -> bool {
     println!("flows from less the load: median (least to greatest); a repetition differs by");
-    let rate: fn(&Seen) -> f64 = |seen| seen.rate;
-    let under_way: fn(&Seen) -> f64 = |seen| seen.under_way;
+    let all: [(&str, Difference); 3] = [
+        ("requests per second", |a, b| b.rate / a.rate - 1.0),
+        ("requests under way", |a, b| b.under_way / a.under_way - 1.0),
+        ("mix of routes", |a, b| moved(&a.routes, &b.routes)),
+    ];
     let mut is_alike = true;
-    for (name, figure) in [
-        ("requests per second", rate),
-        ("requests under way", under_way),
-    ] {
-        let differences = blocks.iter().map(|block| block.difference(figure));
-        let own = blocks.iter().flat_map(|block| block.scatter(figure));
+    for (name, of) in all {
+        let differences = blocks.iter().map(|block| block.difference(of));
+        let own = blocks.iter().flat_map(|block| block.scatter(of));
         is_alike &= is_within(name, differences.collect(), own.collect());
     }
-    let differences = blocks.iter().map(Block::moved).collect();
-    let own = blocks.iter().flat_map(Block::moved_by_itself).collect();
-    is_alike & is_within("mix of routes", differences, own)
+    is_alike
 }
 
 /// Prints differences beside those of repetitions; returns whether the median is within the limit.
@@ -274,13 +263,14 @@ fn has_same_causes(blocks: &[Block]) -> bool {
     let flows = side(|block| &block.flows);
     println!("first findings of the load:    {}", load.join("; "));
     println!("first findings of flows from:  {}", flows.join("; "));
-    let is_same = |[first, second]: [&(Seen, Value); 2]| named(&first.1) == named(&second.1);
+    let is_same =
+        |first: &(Seen, Value), second: &(Seen, Value)| named(&first.1) == named(&second.1);
     let pairs = blocks
         .iter()
         .flat_map(|block| block.load.iter().zip(&block.flows));
-    let same = pairs.filter(|(load, flows)| is_same([load, flows])).count();
+    let same = pairs.filter(|(load, flows)| is_same(load, flows)).count();
     let own = blocks.iter().flat_map(|block| [&block.load, &block.flows]);
-    let own = own.filter(|runs| is_same([&runs[0], &runs[1]])).count();
+    let own = own.filter(|runs| is_same(&runs[0], &runs[1])).count();
     println!(
         "the same three in the same order: {same} of {} pairs, and {own} of {} repetitions",
         blocks.len() * 2,
