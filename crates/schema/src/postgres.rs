@@ -226,7 +226,7 @@ impl Schema {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use crate::{Product, Server, Source};
 
     #[test]
@@ -246,7 +246,8 @@ mod tests {
         assert_eq!(names, ["t"]);
     }
 
-    fn read(text: &str) -> super::Schema {
+    /// A schema read from a text, without a server.
+    pub(crate) fn read(text: &str) -> super::Schema {
         let source = Source {
             name: "text".to_owned(),
             text: text.to_owned(),
@@ -382,15 +383,6 @@ mod tests {
 
     #[test]
     fn sqldefs_spelling_is_one_that_servers_take() {
-        let read = |text: &str| {
-            let source = Source {
-                name: "text".to_owned(),
-                text: text.to_owned(),
-            };
-            super::read(&[source], &Server::unknown(Product::Postgres), 1)
-                .unwrap()
-                .0
-        };
         let options = crate::PlanOptions {
             style: crate::Style::Sqldef,
             index_concurrently: true,

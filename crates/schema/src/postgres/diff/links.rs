@@ -257,17 +257,10 @@ fn grouped(view: &View) -> HashSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Allowed, PlanOptions, Product, Server, Source};
+    use crate::postgres::tests::read;
+    use crate::{Allowed, PlanOptions};
 
     fn applied(from: &str, to: &str, allowed: &[&str]) -> Vec<String> {
-        let read = |text: &str| {
-            let source = Source {
-                name: "text".to_owned(),
-                text: text.to_owned(),
-            };
-            let server = Server::unknown(Product::Postgres);
-            crate::postgres::read(&[source], &server, 1).unwrap().0
-        };
         let mut plan = super::super::plan(&read(from), &read(to), &PlanOptions::default()).unwrap();
         plan.hold_back(&Allowed {
             all: false,

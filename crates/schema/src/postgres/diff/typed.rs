@@ -126,17 +126,10 @@ fn type_of(bond: &Kept) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use crate::{PlanOptions, Product, Server, Source};
+    use crate::PlanOptions;
+    use crate::postgres::tests::read;
 
     fn refused(from: &str, to: &str) -> Option<String> {
-        let read = |text: &str| {
-            let source = Source {
-                name: "text".to_owned(),
-                text: text.to_owned(),
-            };
-            let server = Server::unknown(Product::Postgres);
-            crate::postgres::read(&[source], &server, 1).unwrap().0
-        };
         let plan = crate::postgres::plan(&read(from), &read(to), &PlanOptions::default());
         plan.err().map(|error| error.message)
     }

@@ -82,14 +82,7 @@ fn a_class_without_a_family_has_one_of_its_name() {
 
 /// The plan from one text to another; what waits begins with `--`.
 fn planned(from: &str, to: &str) -> Vec<String> {
-    let read = |text: &str| {
-        let source = crate::Source {
-            name: "text".to_owned(),
-            text: text.to_owned(),
-        };
-        let server = crate::Server::unknown(crate::Product::Postgres);
-        crate::postgres::read(&[source], &server, 1).unwrap().0
-    };
+    use crate::postgres::tests::read;
     let options = crate::PlanOptions::default();
     let mut plan = crate::postgres::plan(&read(from), &read(to), &options).unwrap();
     plan.hold_back(&crate::Allowed::default());
