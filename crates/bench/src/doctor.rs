@@ -24,11 +24,15 @@ use plants::{Events, Plant, Side};
 
 /// How far doctor's figure may be from compare's.
 const NEAR: f64 = 0.2;
-/// Share of a request which comparisons of so few blocks do not show.
+/// Share of a request without its pauses which comparisons of so few blocks do not show.
 const UNSEEN: f64 = 0.03;
 /// Rounds of a row: the machine's pace differs from minute to minute, so doctor and compare take
-/// turns, and the median of the rounds counts. Six give an interval of 97 %.
-const ROUNDS: usize = 6;
+/// turns, and the median of the rounds counts. Six are the fewest with an interval of 95 %.
+const ROUNDS_MIN: usize = 6;
+/// No more rounds, however wide the interval.
+const ROUNDS_MAX: usize = 18;
+/// Rounds end where the interval of the median is so narrow, upper end by lower end.
+const NARROW: f64 = 1.3;
 
 /// A measurement of a comparison: with requests of 20 ms, one more or less is 1 %.
 const SEGMENT: &str = "2s";
@@ -59,7 +63,7 @@ struct Row {
 struct Round {
     stated: f64,
     measured: f64,
-    /// A request without the fault, in the unit of both.
+    /// What of a request without the fault is not the app's pauses, in the unit of both.
     whole: f64,
     /// Milliseconds of a request on both sides.
     request: (f64, f64),
@@ -127,13 +131,27 @@ impl Round {
         self.stated / self.measured
     }
 
-    /// By how much the two differ, as a share of a request without the fault.
+    /// By how much more is stated, as a share of a request without the fault and the pauses. With its
+    /// sign: what differs by noise alone is nothing in the median.
     fn apart(&self) -> f64 {
-        (self.stated - self.measured).abs() / self.whole
+        (self.stated - self.measured) / self.whole
     }
 }
 
 impl Row {
+    /// The median's interval of 95 %, of how many times the measured cost is stated.
+    fn interval(&self) -> (f64, f64) {
+        let mut ratios: Vec<f64> = self.rounds.iter().map(Round::ratio).collect();
+        ratios.sort_by(f64::total_cmp);
+        stats::quantile_interval(&ratios, 0.5, 0.95).unwrap_or((0.0, f64::INFINITY))
+    }
+
+    fn needs_more(&self) -> bool {
+        let (low, high) = self.interval();
+        let is_wide = low <= 0.0 || high > NARROW * low;
+        self.rounds.len() < ROUNDS_MIN || is_wide && self.rounds.len() < ROUNDS_MAX
+    }
+
     /// Prints the row; returns whether what is stated is near what is measured.
     fn say(&self) -> bool {
         let Row {
@@ -146,27 +164,23 @@ impl Row {
             println!("{name:16} {finding:28} found; no cost is stated: {note}");
             return true;
         }
-        let median = |of: &dyn Fn(&Round) -> f64| {
-            stats::median(&rounds.iter().map(of).collect::<Vec<_>>()).unwrap_or(f64::NAN)
-        };
+        let median = |of: &dyn Fn(&Round) -> f64| middle(rounds.iter().map(of).collect());
         let ratio = median(&Round::ratio);
-        let apart = median(&Round::apart);
-        let ratios = rounds.iter().map(Round::ratio);
-        let (low, high) = ratios.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), one| {
-            (low.min(one), high.max(one))
-        });
+        let apart = median(&Round::apart).abs();
+        let (low, high) = self.interval();
         let is_small = apart <= UNSEEN;
-        let said = match is_small {
+        let near = match is_small {
             true => format!(
-                "apart by {:.1} % of a request, which is not to be told from nothing",
+                ", apart by {:.1} % of a request, which is not to be told from nothing",
                 apart * 100.0
             ),
-            false => format!("{ratio:.2} times ({low:.2} to {high:.2})"),
+            false => String::new(),
         };
         println!(
-            "{name:16} {finding:28} doctor {:.3}, compare {:.3}: {said}; A {:.3} ms, B {:.3} ms a request{note}",
+            "{name:16} {finding:28} doctor {:.3}, compare {:.3}: {ratio:.2} times ({low:.2} to {high:.2}, {} rounds){near}; A {:.3} ms, B {:.3} ms a request{note}",
             median(&|round| round.stated),
             median(&|round| round.measured),
+            rounds.len(),
             median(&|round| round.request.0),
             median(&|round| round.request.1),
         );
@@ -189,7 +203,7 @@ impl Bench {
             return Ok(row);
         }
         let mut before = self.stated(plant, &found)?;
-        for _ in 0..ROUNDS {
+        while row.needs_more() {
             let request = self.compare(plant)?;
             let after = self.stated(plant, &self.doctor(&plant.a)?)?;
             let Some((first, last)) = before.zip(after) else {
@@ -197,7 +211,7 @@ impl Bench {
             };
             let (measured, whole) = match plant.events {
                 Events::Factor | Events::FactorOfBoth => (request.0 / request.1, 1.0),
-                _ => (request.0 - request.1, request.1),
+                _ => (request.0 - request.1, request.1 - plant.pauses_ms()),
             };
             row.rounds.push(Round {
                 stated: (first * last).sqrt(),
@@ -348,6 +362,14 @@ impl Bench {
             }
         }
     }
+}
+
+/// The median; of an even number the mean of both in the middle, since the lower one alone would
+/// state each cost too low.
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let count = values.len();
+    (values[(count - 1) / 2] + values[count / 2]) / 2.0
 }
 
 fn finding<'a>(document: &'a Value, id: &str) -> Option<&'a Value> {

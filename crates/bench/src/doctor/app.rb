@@ -7,9 +7,8 @@ DOCUMENTS = 60_000
 SHELVES = 1000
 # The same draws in every process, so that both sides do the same work.
 srand(7)
-# Between an app's writes lies other work.
-PAUSE = 0.001
 count = Integer(ENV.fetch("COUNT", "1"))
+pause = Float(ENV.fetch("PAUSE", "0"))
 address = URI(ENV["DATABASE_URL"].to_s)
 
 def mysql(address)
@@ -25,7 +24,7 @@ work = case ENV.fetch("WORK")
          -> { client.query("SELECT pad FROM facts WHERE id = #{rand(ROWS) + 1}").first }
        when "mysql-commit"
          client = mysql(address)
-         -> { sleep(PAUSE) and client.query("UPDATE counts SET n = n + 1 WHERE id = 1") }
+         -> { sleep(pause) and client.query("UPDATE counts SET n = n + 1 WHERE id = 1") }
        when "postgres-range"
          require "pg"
          client = PG.connect(ENV["DATABASE_URL"])
@@ -55,11 +54,11 @@ work = case ENV.fetch("WORK")
          require "sqlite3"
          file = SQLite3::Database.new(ENV.fetch("FILE"))
          file.execute("PRAGMA synchronous = #{ENV.fetch("SYNCHRONOUS")}")
-         -> { sleep(PAUSE) and file.execute("UPDATE counts SET n = n + 1 WHERE id = 1") }
+         -> { sleep(pause) and file.execute("UPDATE counts SET n = n + 1 WHERE id = 1") }
        when "sync"
          file = File.open(ENV.fetch("FILE"), "r+b")
          page = "x" * 4096
-         -> { sleep(PAUSE) and file.pwrite(page, 4096 * rand(16)) and file.fdatasync }
+         -> { sleep(pause) and file.pwrite(page, 4096 * rand(16)) and file.fdatasync }
        end
 
 server = TCPServer.new("127.0.0.1", Integer(ENV.fetch("PORT")))

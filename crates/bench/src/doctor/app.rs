@@ -17,6 +17,7 @@ pub(super) struct App {
     port: u16,
     work: &'static str,
     count: u32,
+    pause_ms: f64,
 }
 
 /// The running app; ended on drop.
@@ -32,6 +33,7 @@ impl App {
             port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
             work: plant.work,
             count: plant.count,
+            pause_ms: plant.pause_ms,
         })
     }
 
@@ -51,12 +53,13 @@ impl App {
             String::new()
         };
         format!(
-            "{} {busy} exec {} env {}WORK={} COUNT={} PORT={} ruby --disable-gems -rrubygems {}",
+            "{} {busy} exec {} env {}WORK={} COUNT={} PAUSE={} PORT={} ruby --disable-gems -rrubygems {}",
             side.before,
             side.through,
             pairs.collect::<String>(),
             self.work,
             self.count,
+            self.pause_ms / 1000.0,
             self.port,
             self.script.display()
         )

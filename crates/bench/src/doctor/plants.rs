@@ -27,6 +27,8 @@ pub(super) struct Plant {
     pub(super) finding: &'static str,
     pub(super) work: &'static str,
     pub(super) count: u32,
+    /// Pause before each piece of work, ms: between an app's writes lies other work.
+    pub(super) pause_ms: f64,
     pub(super) events: Events,
     pub(super) a: Side,
     pub(super) b: Side,
@@ -94,6 +96,7 @@ impl Plant {
             finding,
             work,
             count,
+            pause_ms: 0.0,
             events: Events::FoundOnly,
             a,
             b,
@@ -105,6 +108,19 @@ impl Plant {
     fn events(mut self, events: Events) -> Plant {
         self.events = events;
         self
+    }
+
+    /// One write for good in each piece of work, after a pause.
+    fn writes(mut self) -> Plant {
+        const PAUSE_MS: f64 = 1.0;
+        self.pause_ms = PAUSE_MS;
+        let count = f64::from(self.count);
+        self.events(Events::Each(count))
+    }
+
+    /// Milliseconds of a request in which the app does nothing.
+    pub(super) fn pauses_ms(&self) -> f64 {
+        self.pause_ms * f64::from(self.count)
     }
 }
 
@@ -151,7 +167,7 @@ fn pool(_: &Bench) -> Result<Plant, Box<dyn Error>> {
 
 fn binlog(_: &Bench) -> Result<Plant, Box<dyn Error>> {
     let [a, b] = servers("MARIADB")?;
-    Ok(Plant::new("mysql.commit-syncs", "mysql-commit", 10, a, b).events(Events::Each(10.0)))
+    Ok(Plant::new("mysql.commit-syncs", "mysql-commit", 10, a, b).writes())
 }
 
 fn shared_buffers(_: &Bench) -> Result<Plant, Box<dyn Error>> {
@@ -199,7 +215,7 @@ fn journal(bench: &Bench) -> Result<Plant, Box<dyn Error>> {
         ))
     };
     let (a, b) = (side("delete", "full")?, side("wal", "normal")?);
-    Ok(Plant::new("sqlite.rollback-journal", "sqlite-commit", 5, a, b).events(Events::Each(5.0)))
+    Ok(Plant::new("sqlite.rollback-journal", "sqlite-commit", 5, a, b).writes())
 }
 
 fn loop_device(bench: &Bench) -> Result<Plant, Box<dyn Error>> {
@@ -215,7 +231,7 @@ fn loop_device(bench: &Bench) -> Result<Plant, Box<dyn Error>> {
         ))
     };
     let (a, b) = (side(&disk.folder)?, side(bench.folder.path())?);
-    let mut plant = Plant::new("disk.sync-slow", "sync", 3, a, b).events(Events::Each(3.0));
+    let mut plant = Plant::new("disk.sync-slow", "sync", 3, a, b).writes();
     plant.keep.push(Box::new(disk));
     Ok(plant)
 }

@@ -16,7 +16,7 @@ enum Worth {
 }
 
 /// Worth of MySQLTuner's findings, by a part of the line.
-const KNOWN: [(&str, Worth); 20] = [
+const KNOWN: [(&str, Worth); 21] = [
     (
         "InnoDB buffer pool / data size",
         Worth::Ours("mysql.buffer-pool-small"),
@@ -37,6 +37,10 @@ const KNOWN: [(&str, Worth); 20] = [
     (
         "MySQL was started within the last",
         Worth::Ours("database.young-statistics"),
+    ),
+    (
+        "Aborted connections",
+        Worth::Ours("mysql.connections-failed"),
     ),
     ("swap space", Worth::Other("what was told it, not found")),
     (

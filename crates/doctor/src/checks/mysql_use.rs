@@ -51,6 +51,34 @@ pub(super) const CHECKS: &[Check] = &[
         }),
     },
     Check {
+        id: "mysql.connections-failed",
+        area: Area::Database,
+        title: phrase!("many connections fail before they are made"),
+        why: phrase!("each is a request that failed or a wait for another attempt"),
+        source: "MySQLTuner (Aborted_connects, 3 % of connections)",
+        look: Look::Databases(BOTH, |db, _| {
+            let (failed, all) = (db.number("Aborted_connects")?, db.number("Connections")?);
+            let (logged, level) = match db.kind {
+                DatabaseKind::Mariadb => ("log_warnings", 2),
+                _ => ("log_error_verbosity", 3),
+            };
+            (failed >= 10.0 && failed > 0.03 * all).then(|| {
+                let found = Found::new(
+                    Level::Low,
+                    format!("Aborted_connects = {failed}, Connections = {all}"),
+                );
+                let now = db.number(logged).unwrap_or_default();
+                if now >= f64::from(level) {
+                    return found.change(
+                        phrase!("the server's error log says for each which address and why"),
+                        "",
+                    );
+                }
+                found.change(set(db, logged, level), set(db, logged, now))
+            })
+        }),
+    },
+    Check {
         id: "mysql.row-lock-waits",
         area: Area::Database,
         title: phrase!("statements have waited for rows that others had locked"),

@@ -255,6 +255,11 @@ pub const CASES: &[Case] = &[
         |s| list(s, Postgres, "statements without an index"),
     ),
     (
+        "mysql.connections-failed",
+        |s| set(s, Mysql, "Aborted_connects", "80"),
+        |s| set(s, Mysql, "Aborted_connects", "50"),
+    ),
+    (
         "mysql.row-lock-waits",
         |s| set(s, Mysql, "Innodb_row_lock_time", "5000000"),
         |s| set(s, Mysql, "Innodb_row_lock_time", "500000"),

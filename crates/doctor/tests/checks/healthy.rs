@@ -203,6 +203,7 @@ fn mysql(kind: DatabaseKind, version: &str) -> Database {
             ("Sort_scan", "1000"),
             ("Sort_range", "1000"),
             ("Connections", "2000"),
+            ("Aborted_connects", "2"),
             ("Threads_created", "20"),
             ("skip_name_resolve", "OFF"),
             ("max_connections", "151"),
