@@ -8,14 +8,14 @@ use breakdown::{Breakdown, Joined, RouteBalance, SqlSummary};
 use recording::{BurstKind, Handled, LoadMode, Nanos, Recording, TextId};
 use whatif::{Baseline, Model, Removal, Setup};
 
-use crate::Facts;
 use crate::acts::{self, ActSum};
 use crate::associations::{self, Association};
 use crate::costs::{Allocator, Costs, HeldWait, Hot, IoLine, Shares};
-use crate::demand::{Demand, Demands, Gain};
+use crate::demand::{Demand, Demands, Gain, most_sure};
 use crate::host;
 use crate::lookups;
 use crate::query;
+use crate::types::{Confidence, Facts, Finding};
 
 /// The facts of a run, and requests joined with routes.
 pub(crate) struct Context<'a> {
@@ -117,6 +117,12 @@ impl<'a> Context<'a> {
         let setup = change(replay.model.recorded);
         let gain = replay.model.gain_at(replay.baseline.as_ref()?, &setup)?;
         Some(Gain::replayed(gain, self.is_open()))
+    }
+
+    /// Returns the greatest confidence in a finding by the replay of its remedy.
+    pub(crate) fn most_sure(&self, finding: &Finding) -> Confidence {
+        let gain = finding.gain.as_ref();
+        gain.map_or(Confidence::High, |gain| most_sure(gain, self.is_open()))
     }
 
     fn is_open(&self) -> bool {

@@ -17,7 +17,7 @@ use whatif::Removal;
 use words::text;
 
 use crate::text::percent;
-pub(crate) use gain::Gain;
+pub(crate) use gain::{Gain, most_sure};
 
 /// Share of time with a worker's GVL held, or a worker's threads with a request, from which all
 /// wait for the GVL or the threads: the rest is taken by the server between requests. Chosen by
@@ -419,6 +419,7 @@ mod tests {
     use whatif::Ratio;
 
     use super::*;
+    use crate::Confidence;
 
     fn demand(held_ms: f64, waits_ms: f64) -> Demand {
         Demand::on(0, BurstKind::Running, held_ms).plus(Demand::on(0, BurstKind::Sleep, waits_ms))
@@ -536,5 +537,29 @@ mod tests {
         check(ratio(1.0, 1.0, 1.0), half, true, "p95 −52% (−48% to −55%)");
         let same = ratio(1.0, 1.0, 1.0);
         check(same, same, true, "p95 as now");
+    }
+
+    #[test]
+    fn nobody_is_sure_of_a_gain_that_may_be_none() {
+        let ratio = |ratio, low, high| Ratio { ratio, low, high };
+        let sure = |throughput, mean, p95, is_open| {
+            let gain = whatif::Gain {
+                throughput,
+                p95,
+                mean,
+            };
+            most_sure(&gain, is_open)
+        };
+        let same = ratio(1.0, 1.0, 1.0);
+        assert_eq!(sure(same, same, same, false), Confidence::Low);
+        // The rate is the load's own there.
+        assert_eq!(sure(same, same, same, true), Confidence::Low);
+        let better = ratio(0.9, 0.88, 0.93);
+        assert_eq!(sure(same, better, better, true), Confidence::High);
+        assert_eq!(sure(same, better, better, false), Confidence::Medium);
+        let little = ratio(1.01, 1.0, 1.02);
+        assert_eq!(sure(little, same, same, false), Confidence::Medium);
+        let more = ratio(1.01, 1.006, 1.02);
+        assert_eq!(sure(more, same, same, false), Confidence::High);
     }
 }

@@ -3,6 +3,11 @@
 use whatif::Ratio;
 use words::{Text, text};
 
+use crate::types::Confidence;
+
+/// The smallest change that is printed: half a per cent is rounded up to one.
+const NOTICED: f64 = 0.005;
+
 /// Estimated gain of a remedy.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Gain {
@@ -59,6 +64,24 @@ impl Gain {
     }
 }
 
+/// Returns the greatest confidence in a remedy by its replay: a hint where no client would notice
+/// the change, likely where the interval includes no change.
+pub(crate) fn most_sure(gain: &whatif::Gain, is_open: bool) -> Confidence {
+    let Ratio { low, high, .. } = gain.throughput;
+    let (least, most) = match is_open {
+        true => (1.0 / gain.mean.high, 1.0 / gain.mean.low),
+        false => (low, high),
+    };
+    let is_quicker = gain.p95.ratio <= 1.0 - NOTICED;
+    if most < 1.0 + NOTICED && !is_quicker {
+        Confidence::Low
+    } else if least <= 1.0 {
+        Confidence::Medium
+    } else {
+        Confidence::High
+    }
+}
+
 /// Ratio of throughput from which a gain is written as a multiple.
 const MULTIPLE_MIN: f64 = 1.5;
 
@@ -73,7 +96,7 @@ fn more(ratio: Ratio) -> Text {
             low = format!("{low:.1}"),
             high = format!("{high:.1}")
         )
-    } else if high < 1.005 {
+    } else if high < 1.0 + NOTICED {
         text!("no more requests/s")
     } else {
         let (low, high) = (percents(low), percents(high));
