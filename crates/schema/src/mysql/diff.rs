@@ -177,7 +177,7 @@ impl<'a> TableDiff<'a> {
                 Some(before) if before.is_hidden_only(index) && !self.has_remade(before) => {
                     self.hidden_indexes.push(index);
                 }
-                Some(before) if before.norm != index.norm => {
+                Some(before) if !before.is_kept_for(index) => {
                     self.replaced_indexes.push((before, index))
                 }
                 // With a column that is dropped for a while an index would lose it.
@@ -191,7 +191,11 @@ impl<'a> TableDiff<'a> {
         let is_gone = |index: &&Index| !index.is_primary() && to.index(&index.name).is_none();
         self.dropped_indexes = from.indexes.iter().filter(is_gone).collect();
         let (before, after) = (from.primary(), to.primary());
-        if before.map(|index| &index.norm) != after.map(|index| &index.norm) {
+        let is_kept = match (before, after) {
+            (Some(before), Some(after)) => before.is_kept_for(after),
+            _ => before.is_none() && after.is_none(),
+        };
+        if !is_kept {
             self.primary = Some((before, after));
         }
     }

@@ -110,6 +110,11 @@ pub(super) const OF_SQLDEFS_ORDER: [(&str, &str); 6] = [
 ];
 
 pub(super) const FEATURES: &[Feature] = &[
+    // The server writes the table's block size to every index, and none takes it away.
+    both(
+        "CREATE TABLE t (id int PRIMARY KEY, x int, KEY (x)) ENGINE=MyISAM MAX_ROWS=100",
+        "CREATE TABLE t (id int PRIMARY KEY, x bigint, KEY (x)) ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=8",
+    ),
     // A table whose history stays is altered with it.
     on(
         Product::MariaDb,

@@ -101,6 +101,25 @@ fn of_key(key: &ForeignKey) -> Index {
     }
 }
 
+/// An index's own block size.
+///
+/// Servers write that of the table, or what they made of it, to every index when a table is copied,
+/// and no statement takes it away. So it is not in the normal form: see [`Index::is_kept_for`].
+const BLOCK_SIZE: &str = "KEY_BLOCK_SIZE=";
+
+impl Index {
+    /// Whether the index is as wanted: an unwritten block size is the server's.
+    pub(in crate::mysql) fn is_kept_for(&self, wanted: &Index) -> bool {
+        let size = |index: &Index| {
+            let mut others = index.others.iter();
+            let own = others.find(|other| other.starts_with(BLOCK_SIZE));
+            own.cloned()
+        };
+        let (own, asked) = (size(self), size(wanted));
+        self.norm == wanted.norm && (asked.is_none() || own == asked)
+    }
+}
+
 /// Fills in what is compared of indexes.
 pub(super) fn norms(table: &mut Table, rules: &Rules) {
     let norms: Vec<String> = table
@@ -150,7 +169,11 @@ fn norm(table: &Table, index: &Index, rules: &Rules) -> String {
     {
         text = format!("{text} {word}");
     }
-    for other in &index.others {
+    for other in index
+        .others
+        .iter()
+        .filter(|other| !other.starts_with(BLOCK_SIZE))
+    {
         text = format!("{text} {other}");
     }
     if index.is_invisible {
