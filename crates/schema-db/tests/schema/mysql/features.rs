@@ -115,6 +115,13 @@ pub(super) const FEATURES: &[Feature] = &[
         "CREATE TABLE t (id int PRIMARY KEY, x int, KEY (x)) ENGINE=MyISAM MAX_ROWS=100",
         "CREATE TABLE t (id int PRIMARY KEY, x bigint, KEY (x)) ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=8",
     ),
+    // A table gets a history, and a column none of its own.
+    on(
+        Product::MariaDb,
+        "CREATE TABLE t (id int PRIMARY KEY, a int)",
+        "CREATE TABLE t (id int PRIMARY KEY, a int WITHOUT SYSTEM VERSIONING, b int WITHOUT SYSTEM VERSIONING) \
+         WITH SYSTEM VERSIONING",
+    ),
     // A table whose history stays is altered with it.
     on(
         Product::MariaDb,

@@ -4,7 +4,7 @@ mod columns;
 mod parts;
 
 use super::Builder;
-use super::options::{of_option, options};
+use super::options::{adds_history, of_option, options};
 use crate::mysql::diff::{ColumnStep, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::model::{Column, Index, Name};
@@ -210,7 +210,8 @@ impl Builder<'_> {
         let mut places = Vec::new();
         for text in options(diff) {
             let (verb, kind, hazards) = of_option(diff, &text);
-            if kind == "table" {
+            // Only of a table that has a history the server takes a column without one.
+            if kind == "table" && !adds_history(diff, &text) {
                 clauses.push(text, hazards);
                 continue;
             }

@@ -109,6 +109,12 @@ fn periods(diff: &TableDiff<'_>) -> Vec<String> {
         .collect()
 }
 
+/// Whether the option gives a table a history without some of the columns.
+pub(in crate::mysql) fn adds_history(diff: &TableDiff<'_>, text: &str) -> bool {
+    let mut others = diff.to.columns.iter().flat_map(|column| &column.others);
+    text == "ADD SYSTEM VERSIONING" && others.any(|other| other == "WITHOUT SYSTEM VERSIONING")
+}
+
 /// What takes an option back.
 fn without(word: &str) -> String {
     match word {
