@@ -4,7 +4,7 @@ mod columns;
 mod parts;
 
 use super::Builder;
-use super::options::{adds_history, of_option, options};
+use super::options::{adds_history, drops_used_period, of_option, options, period_of};
 use crate::mysql::diff::{ColumnStep, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::model::{Column, Index, Name};
@@ -31,7 +31,8 @@ impl Builder<'_> {
         self.check_clauses(diff, &mut parts);
         let misplaced = misplaced(diff, &parts);
         let mut freed = freed;
-        freed.extend(self.option_clauses(diff, &table, &mut parts.kept));
+        let (losses, periods) = self.option_clauses(diff, &table, &mut parts.kept);
+        freed.extend(losses);
         let name = diff.to.name.text.clone();
         self.alter_with(&table, ("table", name.clone()), parts.kept, &freed);
         let mut before: Vec<(Name, usize)> = Vec::new();
@@ -70,7 +71,8 @@ impl Builder<'_> {
             }
         }
         self.drop_indexes(diff, &table, &late);
-        self.drop_columns(diff, &table, start);
+        let periods = self.drop_periods(diff, &table, (start, periods));
+        self.drop_columns(diff, &table, (start, periods));
         self.partitions(diff, &table, unparted);
     }
 
@@ -195,20 +197,25 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds clauses for options; returns the positions of statements losing rows.
+    /// Adds clauses for options; returns the positions of statements losing rows, and the clauses
+    /// waiting for the drop of an index.
     fn option_clauses(
         &mut self,
         diff: &TableDiff<'_>,
         table: &str,
         clauses: &mut Clauses,
-    ) -> Vec<usize> {
+    ) -> (Vec<usize>, Vec<String>) {
         if self.is_counter(diff)
             && let Some(counter) = &diff.to.options.auto_increment
         {
             clauses.push(format!("AUTO_INCREMENT={counter}"), Vec::new());
         }
-        let mut places = Vec::new();
+        let (mut places, mut periods) = (Vec::new(), Vec::new());
         for text in options(diff) {
+            if drops_used_period(diff, &text) {
+                periods.push(text);
+                continue;
+            }
             let (verb, kind, hazards) = of_option(diff, &text);
             // Only of a table that has a history the server takes a column without one.
             if kind == "table" && !adds_history(diff, &text) {
@@ -220,7 +227,39 @@ impl Builder<'_> {
             // A table with a history is not changed otherwise.
             places.extend((verb == Verb::Drop).then_some(at));
         }
-        places
+        (places, periods)
+    }
+
+    /// Drops periods behind their indexes; returns the places. The table's statements begin at
+    /// `start`.
+    fn drop_periods(
+        &mut self,
+        diff: &TableDiff<'_>,
+        table: &str,
+        (start, periods): (usize, Vec<String>),
+    ) -> Vec<usize> {
+        let end = self.statements.len();
+        for text in periods {
+            let is_on = |index: &Index| {
+                let mut parts = index.parts.iter();
+                parts.any(|part| part.column().is_some_and(|name| period_of(&text).is(name)))
+            };
+            let indexes = diff.from.indexes.iter().filter(|index| is_on(index));
+            let drops = indexes.map(|index| match index.is_primary() {
+                true => "DROP PRIMARY KEY".to_owned(),
+                false => format!("DROP INDEX {}", self.printer.name(&index.name)),
+            });
+            let drops: Vec<String> = drops.collect();
+            let is_drop = |at: &usize| {
+                let sql = &self.statements[*at].sql;
+                drops.iter().any(|drop| sql.contains(drop.as_str()))
+            };
+            let needs: Vec<usize> = (start..end).filter(is_drop).collect();
+            let sql = format!("ALTER TABLE {table} {text}");
+            let at = self.push(sql, Verb::Alter, "table", diff.to.name.text.clone());
+            self.statements[at].needs = needs;
+        }
+        (end..self.statements.len()).collect()
     }
 
     /// Changes each column with possible losses in a separate statement, allowed by the column's
@@ -257,8 +296,13 @@ impl Builder<'_> {
     }
 
     /// Drops generated columns first, since the expressions may name the others. The table's
-    /// statements begin at `start`.
-    fn drop_columns(&mut self, diff: &TableDiff<'_>, table: &str, start: usize) {
+    /// statements begin at `start`; those at `periods` drop periods.
+    fn drop_columns(
+        &mut self,
+        diff: &TableDiff<'_>,
+        table: &str,
+        (start, periods): (usize, Vec<usize>),
+    ) {
         let (generated, plain): (Vec<&Column>, Vec<&Column>) = diff
             .dropped_columns
             .iter()
@@ -285,7 +329,11 @@ impl Builder<'_> {
                 .enumerate()
                 .skip(start)
                 .filter(|(_, each)| on_it.contains(&each.object));
-            let needs: Vec<usize> = needs.map(|(at, _)| at).collect();
+            let mut needs: Vec<usize> = needs.map(|(at, _)| at).collect();
+            let mut texts = diff.from.periods.iter();
+            if texts.any(|period| period.contains(&column.name.text)) {
+                needs.extend(&periods);
+            }
             let at = self.push_with(sql, Verb::Drop, ("column", name), lost);
             self.statements[at].needs = needs;
         }

@@ -2,8 +2,8 @@
 
 use crate::mysql::diff::TableDiff;
 use crate::mysql::hazards;
-use crate::mysql::lex::literal;
-use crate::mysql::model::Table;
+use crate::mysql::lex::{literal, unquoted};
+use crate::mysql::model::{Name, Table};
 use crate::mysql::normal::{is_alike, period_norm};
 use crate::mysql::parse::VERSIONING;
 use crate::mysql::render;
@@ -113,6 +113,27 @@ fn periods(diff: &TableDiff<'_>) -> Vec<String> {
 pub(in crate::mysql) fn adds_history(diff: &TableDiff<'_>, text: &str) -> bool {
     let mut others = diff.to.columns.iter().flat_map(|column| &column.others);
     text == "ADD SYSTEM VERSIONING" && others.any(|other| other == "WITHOUT SYSTEM VERSIONING")
+}
+
+/// Whether the option drops a period with an index on it.
+pub(in crate::mysql) fn drops_used_period(diff: &TableDiff<'_>, text: &str) -> bool {
+    let name = period_of(text);
+    let mut parts = diff.from.indexes.iter().flat_map(|index| &index.parts);
+    // What stands on a period takes another of that name.
+    let mut after = diff.to.periods.iter();
+    let is_replaced = after.any(|period| {
+        let head = period.split('(').next().unwrap_or_default();
+        period_of(head).is(&name)
+    });
+    text.starts_with("DROP PERIOD")
+        && !is_replaced
+        && parts.any(|part| part.is_period && part.is_of(&name))
+}
+
+/// Name of the period at the end of `PERIOD FOR name`.
+pub(in crate::mysql) fn period_of(text: &str) -> Name {
+    let name = text.split_whitespace().next_back().unwrap_or_default();
+    Name::quoted(unquoted(name))
 }
 
 /// What takes an option back.
