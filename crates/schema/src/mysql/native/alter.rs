@@ -135,7 +135,12 @@ impl Builder<'_> {
             let text = format!("DROP INDEX {}", self.printer.name(name));
             let dropped = vec![Hazard::Drop(format!("index {}", name.text))];
             let both: Vec<&Index> = std::iter::once(index).chain(after).collect();
-            parts.before(&both).push(text, dropped);
+            let heir = heir(diff, index).filter(|_| after.is_none());
+            let clauses = match heir {
+                Some(heir) if !parts.has(index) => parts.behind(&[heir]),
+                _ => parts.before(&both),
+            };
+            clauses.push(text, dropped);
         }
         if let Some((Some(before), after)) = diff.primary {
             // Both at once, where the new one is on a column that changes: a table without a key
@@ -349,6 +354,23 @@ fn has_other_type(diff: &TableDiff<'_>, index: &Index) -> bool {
         ColumnStep::Add(..) | ColumnStep::Remake { .. } => false,
     });
     is_changed || diff.has_remade(index)
+}
+
+/// The index on which a foreign key stands instead of the dropped one: with neither the server
+/// would make a third.
+fn heir<'a>(diff: &TableDiff<'a>, index: &Index) -> Option<&'a Index> {
+    let keys = diff.to.foreign_keys.iter();
+    let mut keys = keys.filter(|key| index.covers(&key.columns));
+    keys.find_map(|key| {
+        let mut others = diff.to.indexes.iter();
+        // Another that is there already makes the drop as good as any.
+        if others.any(|other| other.covers(&key.columns) && diff.from.index(&other.name).is_some())
+        {
+            return None;
+        }
+        let mut added = diff.added_indexes.iter().copied();
+        added.find(|added| !added.is_implied && added.covers(&key.columns))
+    })
 }
 
 /// Whether a foreign key or a counter needs the index between two statements.

@@ -69,6 +69,12 @@ impl Parts {
         own.or_else(|| tied().map(|(_, at)| *at))
     }
 
+    /// Whether a column of the index changes with a loss.
+    pub(super) fn has(&self, index: &Index) -> bool {
+        let mut lossy = self.lossy.iter();
+        lossy.any(|(column, _)| is_on(&[index], column))
+    }
+
     /// Whether a column's change stands with a loss.
     pub(super) fn is_lossy(&self, name: &Name) -> bool {
         self.place(name).is_some()
