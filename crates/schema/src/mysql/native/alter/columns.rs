@@ -1,6 +1,6 @@
 //! Clauses for the columns of one table.
 
-use super::parts::{Clauses, Parts, is_apart};
+use super::parts::{Clauses, Parts, is_apart, is_handed};
 use crate::Hazard;
 use crate::mysql::diff::{ColumnStep, Place, TableDiff};
 use crate::mysql::hazards;
@@ -20,7 +20,11 @@ impl Builder<'_> {
                         self.printer.column(diff.to, column),
                         self.place(*place)
                     );
-                    parts.kept.push(text, hazards::of_added(diff.to, column));
+                    let clauses = match is_handed(diff, column) {
+                        true => parts.of_column(&column.name),
+                        false => &mut parts.kept,
+                    };
+                    clauses.push(text, hazards::of_added(diff.to, column));
                 }
                 ColumnStep::Change { from, to, place } => {
                     if is_apart(diff, from, to) {

@@ -43,13 +43,25 @@ impl Parts {
             ColumnStep::Remake { from, to, .. } => from.generated.is_none().then_some(&to.name),
         });
         let mut lossy: Vec<Name> = lossy.cloned().collect();
+        if let Some((from, _)) = handed(diff)
+            && let Some(at) = lossy.iter().position(|name| name.is(from))
+        {
+            // The other has no counter before.
+            let from = lossy.remove(at);
+            lossy.insert(0, from);
+        }
         let anchored = diff.anchored.iter().filter(|name| !is_alone(diff, name));
         for name in anchored {
             if !lossy.iter().any(|known| known.is(name)) {
                 lossy.push((*name).clone());
             }
         }
-        let tied = tied(diff, &lossy);
+        let mut tied = tied(diff, &lossy);
+        if let Some((from, to)) = handed(diff)
+            && let Some(at) = lossy.iter().position(|name| name.is(from))
+        {
+            tied.push((to.clone(), at));
+        }
         Parts {
             kept: Clauses::default(),
             checks: Vec::new(),
@@ -162,6 +174,27 @@ impl Parts {
     }
 }
 
+/// The columns losing and getting the counter: a table never has two, so the second waits for the
+/// first.
+fn handed<'a>(diff: &TableDiff<'a>) -> Option<(&'a Name, &'a Name)> {
+    let steps = || {
+        diff.columns.iter().map(|step| match *step {
+            ColumnStep::Add(to, _) => (&to.name, false, to.is_auto_increment),
+            ColumnStep::Change { from, to, .. } | ColumnStep::Remake { from, to, .. } => {
+                (&to.name, from.is_auto_increment, to.is_auto_increment)
+            }
+        })
+    };
+    let (from, ..) = steps().find(|(_, before, after)| *before && !after)?;
+    let (to, ..) = steps().find(|(_, before, after)| !before && *after)?;
+    Some((from, to))
+}
+
+/// Whether a new column gets the counter of another.
+pub(super) fn is_handed(diff: &TableDiff<'_>, column: &Column) -> bool {
+    handed(diff).is_some_and(|(_, to)| to.is(&column.name))
+}
+
 /// Columns sharing a recreated index with a lossy column.
 fn tied(diff: &TableDiff<'_>, lossy: &[Name]) -> Vec<(Name, usize)> {
     let replaced = diff.replaced_indexes.iter();
@@ -190,7 +223,8 @@ pub(super) fn shares_index(diff: &TableDiff<'_>, one: &Name, other: &Name) -> bo
     let added = diff.added_indexes.iter().map(|index| vec![*index]);
     let dropped = diff.dropped_indexes.iter().map(|index| vec![*index]);
     let mut all = replaced.chain(primary).chain(added).chain(dropped);
-    all.any(|indexes| is_on(&indexes, one) && is_on(&indexes, other))
+    let is_handed = handed(diff).is_some_and(|(from, to)| from.is(one) && to.is(other));
+    is_handed || all.any(|indexes| is_on(&indexes, one) && is_on(&indexes, other))
 }
 
 /// Whether any of the indexes covers a column.
@@ -213,7 +247,10 @@ pub(super) fn misplaced<'a>(diff: &TableDiff<'a>, parts: &Parts) -> Vec<(&'a Col
         .collect();
     let moves = diff.columns.iter().filter_map(|step| match step {
         // A new column is there first, although its foreign key may wait for a loss.
-        ColumnStep::Add(column, place) => Some((None, &column.name, *place)),
+        ColumnStep::Add(column, place) => {
+            let statement = is_handed(diff, column).then(|| parts.place(&column.name));
+            Some((statement.flatten(), &column.name, *place))
+        }
         // The others wait for this.
         ColumnStep::Change { to, place, .. } if parts.is_lossy(&to.name) => {
             Some((parts.place(&to.name), &to.name, (*place)?))
@@ -267,7 +304,10 @@ pub(super) fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool
         .copied()
         .chain(replaced)
         .chain(primary);
-    waits(diff, from, to) && !new.any(|index| index.parts.iter().any(|part| part.is_of(&to.name)))
+    let hands = handed(diff).is_some_and(|(one, other)| to.name.is(one) || to.name.is(other));
+    waits(diff, from, to)
+        && !hands
+        && !new.any(|index| index.parts.iter().any(|part| part.is_of(&to.name)))
 }
 
 /// Whether a column of the name changes in a statement of its own.
