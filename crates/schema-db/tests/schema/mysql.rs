@@ -438,7 +438,7 @@ fn a_lenient_server_loses_no_value() {
 }
 
 /// What both know, and what MariaDB alone does.
-const CHANGES: [Change; 7] = [
+const CHANGES: [Change; 9] = [
     Change {
         made: &[
             "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1, 2))",
@@ -463,6 +463,23 @@ const CHANGES: [Change; 7] = [
         ],
         wanted: "CREATE TABLE t (c int NOT NULL AUTO_INCREMENT UNIQUE, b int, a int PRIMARY KEY);",
         asked: "SELECT a, b FROM t",
+    },
+    // An index moves to another column, while one on its former column waits for a loss.
+    Change {
+        made: &[
+            "CREATE TABLE t (id bigint PRIMARY KEY, a varchar(9), KEY one (a), KEY two (id, a))",
+            "INSERT INTO t VALUES (1, '1')",
+        ],
+        wanted: "CREATE TABLE t (id int PRIMARY KEY, b int, a enum('1'), KEY one (b), KEY two (id, b));",
+        asked: "SELECT id, a FROM t",
+    },
+    Change {
+        made: &[
+            "CREATE TABLE t (id bigint PRIMARY KEY, a varchar(9), KEY one (a), KEY two (id, a))",
+            "INSERT INTO t VALUES (1, '1')",
+        ],
+        wanted: "CREATE TABLE t (id int PRIMARY KEY, b int, a varchar(20), KEY one (b), KEY two (id, b));",
+        asked: "SELECT id, a FROM t",
     },
     // The index of a foreign key stays until the one that takes its place is made.
     Change {
@@ -509,7 +526,7 @@ fn rows_are_not_lost_without_a_yes() {
     }
     let bench = OnServer::new("HAKARU_TEST_MYSQL_URL");
     // MySQL has no system versioning and no periods.
-    crate::losses::check(&bench, &CHANGES[..5]);
+    crate::losses::check(&bench, &CHANGES[..7]);
 }
 
 /// One column loses values, one may, and another keeps all.

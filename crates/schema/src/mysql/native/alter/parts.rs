@@ -103,9 +103,12 @@ impl Parts {
 
     /// Clauses where indexes are dropped: before the first drop of an indexed column.
     pub(super) fn before(&mut self, indexes: &[&Index]) -> &mut Clauses {
-        let mut lossy = self.lossy.iter_mut();
-        match lossy.find(|(column, _)| is_on(indexes, column)) {
-            Some((_, clauses)) => clauses,
+        let mut lossy = self.lossy.iter();
+        let own = lossy.position(|(column, _)| is_on(indexes, column));
+        let tied = self.tied.iter();
+        let tied = tied.filter(|(column, _)| is_on(indexes, column));
+        match own.or_else(|| tied.map(|(_, at)| *at).min()) {
+            Some(at) => &mut self.lossy[at].1,
             None => &mut self.kept,
         }
     }
@@ -206,7 +209,9 @@ fn tied(diff: &TableDiff<'_>, lossy: &[Name]) -> Vec<(Name, usize)> {
             continue;
         };
         let changed = diff.columns.iter().filter_map(|step| match step {
-            ColumnStep::Change { to, .. } if is_on(&indexes, &to.name) => Some(&to.name),
+            ColumnStep::Change { from, to, .. } if is_on(&indexes, &to.name) => {
+                (!is_apart(diff, from, to)).then_some(&to.name)
+            }
             _ => None,
         });
         tied.extend(changed.map(|name| (name.clone(), at)));
