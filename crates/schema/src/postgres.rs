@@ -114,7 +114,29 @@ impl Schema {
 
     /// See [`crate::Schema::adopt`].
     pub fn adopt(&mut self, stored: &Schema) {
+        self.adopt_copies(stored);
         self.stored = Some(Box::new(stored.clone()));
+    }
+
+    /// Takes over copied text search configurations as stored: only the server knows the mappings.
+    fn adopt_copies(&mut self, stored: &Schema) {
+        let copies = self
+            .kept
+            .iter()
+            .filter(|(_, kept)| kept::has_copy(&kept.norm));
+        for key in copies.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+            let Some(known) = stored.kept.get(&key) else {
+                continue;
+            };
+            if let Some(kept) = self.kept.get_mut(&key) {
+                kept.sql.clone_from(&known.sql);
+                kept.norm.clone_from(&known.norm);
+            }
+            let settings = stored.kept.iter();
+            for (name, setting) in settings.filter(|(_, each)| each.of.as_ref() == Some(&key)) {
+                self.kept.insert(name.clone(), setting.clone());
+            }
+        }
     }
 
     /// See [`crate::Schema::retain`].
@@ -287,6 +309,28 @@ pub(crate) mod tests {
         check(&closed, open, &[grant]);
         check(&closed, &closed, &[]);
         check(&closed, "", &[]);
+    }
+
+    #[test]
+    fn privileges_are_compared_by_column() {
+        let text = |columns: &str| {
+            format!("CREATE TABLE t (a int, b int, c int); GRANT SELECT ({columns}) ON t TO app;")
+        };
+        let check = |from: &str, to: &str, expected: &[&str]| {
+            let (from, to) = (text(from), text(to));
+            assert_eq!(privileges(&from, &to, "app"), expected, "{from} to {to}");
+        };
+        check("a, b", "b, a", &[]);
+        check(
+            "a, b",
+            "a",
+            &["-- REVOKE SELECT (b) ON TABLE public.t FROM app"],
+        );
+        check(
+            "a",
+            "c, a, b",
+            &["GRANT SELECT (b, c) ON TABLE public.t TO app"],
+        );
     }
 
     #[test]

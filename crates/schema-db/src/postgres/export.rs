@@ -91,6 +91,9 @@ const TYPES: &str = "
             || CASE WHEN typnotnull THEN ' NOT NULL' ELSE '' END
             || coalesce((SELECT string_agg(format(' CONSTRAINT %I %s', conname, pg_get_constraintdef(k.oid)), '' ORDER BY conname)
                 FROM pg_constraint k WHERE contypid = t.oid AND contype = 'c'), '')
+            || CASE WHEN typdefaultbin IS NULL AND EXISTS (SELECT FROM pg_type b
+                    WHERE b.oid = t.typbasetype AND b.typtype = 'd' AND b.typdefaultbin IS NOT NULL)
+                THEN format(E';\\nALTER DOMAIN %I.%I DROP DEFAULT', nspname, typname) ELSE '' END
         END
     FROM pg_type t JOIN ours n ON n.oid = typnamespace
     WHERE typtype IN ('e', 'd')

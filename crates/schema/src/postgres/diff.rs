@@ -21,6 +21,8 @@ mod order;
 mod owners;
 mod parents;
 mod parts;
+mod programs;
+mod published;
 mod renames;
 mod replace;
 mod routines;
@@ -143,7 +145,9 @@ impl<'a> Builder<'a> {
         self.indexes();
         self.late_constraints();
         self.parts();
+        self.unpublish();
         self.kept(Stage::Late);
+        self.publish_after();
         self.comments();
         self.grants();
         self.drops();

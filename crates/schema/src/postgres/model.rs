@@ -57,7 +57,7 @@ impl Schema {
             .or_else(|| self.foreign_triggers.get(on))
     }
 
-    /// The same to be changed; those of a foreign table begin here.
+    /// The triggers to be changed; created empty for a foreign table without any.
     pub(crate) fn triggers_of_mut(&mut self, on: &Name) -> Option<&mut Listed<String, Trigger>> {
         if self.kept.contains(&("foreign-table", on.quoted())) {
             if !self.foreign_triggers.contains(on) {
@@ -273,7 +273,7 @@ pub(crate) struct Target {
 /// One role's privileges on one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Grant {
-    /// Privileges, with columns where limited to some; the value is the grant option.
+    /// Privileges, one for each column where limited to some; the value is the grant option.
     pub(crate) privileges: BTreeMap<Privilege, bool>,
     /// Grantees by statement, for printers preserving the grouping.
     pub(crate) statements: Vec<GrantStatement>,
@@ -282,8 +282,8 @@ pub(crate) struct Grant {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Privilege {
     pub(crate) name: String,
-    /// Sorted; empty for the whole object.
-    pub(crate) columns: Vec<String>,
+    /// The only column; `None` for the whole object.
+    pub(crate) column: Option<String>,
 }
 
 impl Privilege {
@@ -291,7 +291,7 @@ impl Privilege {
     pub(crate) fn whole(name: &str) -> Privilege {
         Privilege {
             name: name.to_owned(),
-            columns: Vec::new(),
+            column: None,
         }
     }
 }

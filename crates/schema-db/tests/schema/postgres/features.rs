@@ -1,7 +1,7 @@
 //! What the corpus' cases leave out.
 
 /// Two texts, each of which is reached from the other.
-pub(super) const FEATURES: [(&str, &str); 23] = [
+pub(super) const FEATURES: [(&str, &str); 33] = [
     (
         "CREATE DOMAIN small AS int; CREATE TABLE t (id int, a small NOT NULL DEFAULT '2');",
         "CREATE DOMAIN small AS bigint; CREATE TABLE t (id int, a small NOT NULL DEFAULT '2');",
@@ -118,6 +118,53 @@ pub(super) const FEATURES: [(&str, &str); 23] = [
         "CREATE TABLE p (a text, b numeric); CREATE TABLE q () INHERITS (p); ALTER TABLE ONLY q ALTER COLUMN a SET STORAGE EXTERNAL; \
          ALTER TABLE ONLY q ALTER COLUMN b SET STORAGE PLAIN; ALTER TABLE ONLY q ALTER COLUMN a SET COMPRESSION pglz;",
         "CREATE TABLE p (a text, b numeric); CREATE TABLE q () INHERITS (p); ALTER TABLE ONLY q ALTER COLUMN a SET STORAGE MAIN;",
+    ),
+    // What others use goes after them.
+    (
+        "CREATE TYPE coin AS (x int); CREATE FUNCTION worth(coin) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1.x'; \
+         CREATE CAST (coin AS int) WITH FUNCTION worth(coin); CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int);",
+        "",
+    ),
+    (
+        "CREATE FOREIGN DATA WRAPPER far; CREATE SERVER there FOREIGN DATA WRAPPER far; CREATE USER MAPPING FOR PUBLIC SERVER there; \
+         CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'; CREATE FOREIGN TABLE ft (a int) SERVER there; \
+         CREATE TRIGGER seen BEFORE UPDATE ON ft FOR EACH ROW EXECUTE FUNCTION act();",
+        "",
+    ),
+    (
+        "CREATE TEXT SEARCH DICTIONARY words (TEMPLATE = simple); CREATE TEXT SEARCH CONFIGURATION own (PARSER = \"default\"); \
+         ALTER TEXT SEARCH CONFIGURATION own ADD MAPPING FOR word WITH words;",
+        "",
+    ),
+    (
+        "CREATE OPERATOR CLASS down FOR TYPE int USING btree AS OPERATOR 1 >(int,int), FUNCTION 1 btint4cmp(int,int);",
+        "",
+    ),
+    // A sequence has the owner of its table.
+    (
+        "CREATE TABLE t (a int NOT NULL, b int); ALTER TABLE t OWNER TO user1; CREATE SEQUENCE s;",
+        "CREATE TABLE t (a serial, b int); ALTER TABLE t OWNER TO user1; CREATE SEQUENCE s OWNED BY t.b;",
+    ),
+    (
+        "CREATE TABLE t (a int NOT NULL); CREATE UNIQUE INDEX i ON t (a); ALTER TABLE t REPLICA IDENTITY USING INDEX i;",
+        "CREATE TABLE t (a int); ALTER TABLE t REPLICA IDENTITY FULL;",
+    ),
+    (
+        "CREATE TABLE t (a int NOT NULL); CREATE UNIQUE INDEX i ON t (a); ALTER TABLE t REPLICA IDENTITY USING INDEX i;",
+        "CREATE TABLE t (a int NOT NULL, b int NOT NULL); CREATE UNIQUE INDEX i ON t (a, b); ALTER TABLE t REPLICA IDENTITY USING INDEX i;",
+    ),
+    (
+        "CREATE TABLE t (a int, b int); CREATE PUBLICATION p FOR TABLE t (a);",
+        "CREATE TABLE t (a int, b int); CREATE PUBLICATION p FOR TABLES IN SCHEMA public;",
+    ),
+    // A domain has a copy of the default of its base.
+    (
+        "CREATE DOMAIN whole AS int; CREATE DOMAIN few AS whole;",
+        "CREATE DOMAIN whole AS int DEFAULT 1; CREATE DOMAIN few AS whole;",
+    ),
+    (
+        "CREATE DOMAIN whole AS int DEFAULT 1; CREATE DOMAIN few AS whole DEFAULT NULL;",
+        "CREATE DOMAIN whole AS int DEFAULT 2; CREATE DOMAIN few AS whole;",
     ),
 ];
 

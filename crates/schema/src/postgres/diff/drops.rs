@@ -8,24 +8,22 @@ use super::{Builder, Part};
 use crate::postgres::hazards;
 use crate::postgres::kept::Stage;
 use crate::postgres::listed::Listed;
-use crate::postgres::model::{ConstraintKind, Function, Table, Trigger, TypeKind};
+use crate::postgres::model::{ConstraintKind, Table, Trigger};
 use crate::postgres::name::Name;
-use crate::postgres::split;
 use crate::{Hazard, Statement, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn drops(&mut self) {
         self.dropped_kept(Stage::Late);
         self.dropped_parts();
-        self.dropped_functions(true);
+        self.dropped_functions_on_relations();
         self.dropped_views();
         self.dropped_constraints();
         self.dropped_tables();
         self.dropped_indexes();
         self.dropped_columns();
         self.dropped_sequences();
-        self.dropped_kept(Stage::Among);
-        self.dropped_types();
+        self.dropped_programs();
         self.dropped_kept(Stage::Early);
         self.dropped_namespaces();
     }
@@ -278,93 +276,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Drops functions: ones with rows of dropped relations as arguments or results before the
-    /// relations, the others after the tables.
-    fn dropped_functions(&mut self, that_use_relations: bool) {
-        let (from, to) = (self.from, self.to);
-        let going: HashSet<&str> = from
-            .tables
-            .keys()
-            .filter(|name| !to.tables.contains(*name))
-            .chain(from.views.keys().filter(|name| !to.views.contains(*name)))
-            .map(|name| name.name.as_str())
-            .collect();
-        let gone_types = self.gone_types();
-        for (key, function) in from.functions.iter() {
-            let arguments = function.arguments.iter().map(|each| &each.data_type);
-            let returned = function.returns.iter().map(|returns| &returns.data_type);
-            let mut types = arguments.chain(returned);
-            if to.functions.contains(key)
-                || types.any(|found| gone_types.contains(&found.name))
-                || self.is_succeeded(key)
-                || uses_any(function, &going) != that_use_relations
-            {
-                continue;
-            }
-            let is_only = from
-                .functions
-                .keys()
-                .filter(|(name, _)| *name == key.0)
-                .count()
-                == 1;
-            let name = if self.speller.is_sqldef() && is_only {
-                self.speller.name(&function.name)
-            } else {
-                self.speller.function_name(function)
-            };
-            let shown = format!("{}({})", self.shown(&key.0), key.1);
-            let hazards = vec![
-                Hazard::Drop(format!("function {shown}")),
-                hazards::ACCESS_EXCLUSIVE,
-            ];
-            let word = function.word();
-            self.push_drop(format!("DROP {word} {name}"), "function", shown, hazards);
-        }
-    }
-
-    fn dropped_types(&mut self) {
-        let (from, to) = (self.from, self.to);
-        let going = from
-            .types
-            .values()
-            .filter(|found| !to.types.contains(&found.name));
-        let (enums, domains): (Vec<_>, Vec<_>) =
-            going.partition(|found| matches!(found.kind, TypeKind::Enum(_)));
-        let checked_by_function = domains.iter().any(|found| {
-            let names = split::names(&self.speller.user_type(found));
-            from.functions
-                .keys()
-                .any(|(name, _)| names.contains(&name.name))
-        });
-        if !checked_by_function {
-            self.dropped_functions(false);
-        }
-        // A domain may be made of another; the later ones are.
-        for found in domains.iter().rev() {
-            let sql = format!("DROP DOMAIN {}", self.speller.name(&found.name));
-            let shown = self.shown(&found.name);
-            self.push_drop(
-                sql,
-                "domain",
-                shown.clone(),
-                vec![Hazard::Drop(format!("domain {shown}"))],
-            );
-        }
-        if checked_by_function {
-            self.dropped_functions(false);
-        }
-        for found in enums {
-            let sql = format!("DROP TYPE {}", self.speller.name(&found.name));
-            let shown = self.shown(&found.name);
-            self.push_drop(
-                sql,
-                "type",
-                shown.clone(),
-                vec![Hazard::Drop(format!("type {shown}"))],
-            );
-        }
-    }
-
     fn dropped_namespaces(&mut self) {
         let (from, to) = (self.from, self.to);
         for name in from
@@ -394,15 +305,4 @@ impl<'a> Builder<'a> {
             );
         }
     }
-}
-
-fn uses_any(function: &Function, names: &HashSet<&str>) -> bool {
-    let arguments = function
-        .arguments
-        .iter()
-        .map(|argument| &argument.data_type);
-    let returned = function.returns.iter().map(|returns| &returns.data_type);
-    arguments
-        .chain(returned)
-        .any(|data_type| names.contains(data_type.name.as_str()))
 }

@@ -233,7 +233,7 @@ impl<'a> Builder<'a> {
     fn privileges(&self, target: &Target, privileges: &[Privilege]) -> String {
         let plain: Vec<&str> = privileges
             .iter()
-            .filter(|privilege| privilege.columns.is_empty())
+            .filter(|privilege| privilege.column.is_none())
             .map(|privilege| privilege.name.as_str())
             .collect();
         let has_maintain = self.has_maintain();
@@ -243,13 +243,15 @@ impl<'a> Builder<'a> {
         if is_all && plain.len() == privileges.len() && target.kind == "TABLE" {
             return "ALL PRIVILEGES".to_owned();
         }
-        let shown = privileges.iter().map(|privilege| {
-            if privilege.columns.is_empty() {
-                privilege.name.clone()
-            } else {
-                let columns: Vec<String> =
-                    privilege.columns.iter().map(|name| quote(name)).collect();
-                format!("{} ({})", privilege.name, columns.join(", "))
+        let same = privileges.chunk_by(|one, other| {
+            one.name == other.name && one.column.is_some() && other.column.is_some()
+        });
+        let shown = same.map(|same| {
+            let columns = same.iter().filter_map(|each| each.column.as_deref());
+            let columns: Vec<String> = columns.map(quote).collect();
+            match columns.is_empty() {
+                true => same[0].name.clone(),
+                false => format!("{} ({})", same[0].name, columns.join(", ")),
             }
         });
         shown.collect::<Vec<_>>().join(", ")
@@ -420,7 +422,7 @@ fn lacking(
             let all = all_privileges(target.kind, has_maintain).iter();
             all.map(|name| Privilege {
                 name: (*name).to_owned(),
-                columns: privilege.columns.clone(),
+                column: privilege.column.clone(),
             })
             .collect()
         } else {

@@ -156,6 +156,10 @@ impl Builder<'_> {
             vec![hazards::ACCESS_EXCLUSIVE],
         );
         self.statements[set].needs.push(at);
+        if let Some(sql) = self.owner_of(sequence, table) {
+            let given = self.push(sql, Verb::Alter, "sequence", shown.clone());
+            self.statements[given].needs.push(at);
+        }
         let owner = self.push(
             format!("ALTER SEQUENCE {name} OWNED BY {owned}"),
             Verb::Alter,
@@ -196,12 +200,11 @@ impl Builder<'_> {
             ));
         }
         for action in actions {
-            self.alter_column(
-                table,
-                column,
-                &action,
-                vec![hazards::SHARE_UPDATE_EXCLUSIVE],
-            );
+            let lock = match action.starts_with("SET STATISTICS") {
+                true => hazards::SHARE_UPDATE_EXCLUSIVE,
+                false => hazards::ACCESS_EXCLUSIVE,
+            };
+            self.alter_column(table, column, &action, vec![lock]);
         }
     }
 }

@@ -18,7 +18,7 @@ impl<'a> Builder<'a> {
         };
         let stored = self.stored.and_then(|stored| stored.kept.get(key));
         // What a copy is of is known to the server only.
-        let is_unknown = stored.is_none() && kept::has_copy(&to.norm);
+        let is_unknown = kept::has_copy(&to.norm);
         let is_same = from.norm == to.norm || stored.is_some_and(|it| from.norm == it.norm);
         !is_unknown && !is_same
     }
@@ -95,7 +95,7 @@ impl<'a> Builder<'a> {
         self.clear_kept("statistics", table, &mentions);
     }
 
-    /// Whether what the object is on was recreated, so that the object is gone.
+    /// Whether the object is gone since the table, view or index below was recreated.
     fn went_with_another(&self, kept: &Kept) -> bool {
         let of = kept.of.clone();
         let was_made = of.is_some_and(|of| self.fresh.contains(&Part::Kept(of)));
@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether the plan creates an index or key of the name, where another one was.
-    fn is_made_again_index(&self, index: &Name) -> bool {
+    pub(super) fn is_made_again_index(&self, index: &Name) -> bool {
         let (name, bare) = (self.shown(index), index.name.as_str());
         let mut statements = self.statements.iter();
         statements.any(|each| match (each.verb, each.object.kind) {
@@ -151,7 +151,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Makes an object what it is to be.
+    /// Creates or changes an object.
     pub(super) fn keep(&mut self, key: &Key, to: &Kept) {
         if self.fresh.contains(&Part::Kept(key.clone())) {
             return;
@@ -196,7 +196,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Says again what was said of an object that has just been recreated. What differs is made by
+    /// Repeats the settings of an object just recreated. What differs is made by
     /// itself.
     fn set_again(&mut self, of: &Key, made: usize) {
         let to = self.to;
@@ -211,7 +211,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether the relation has rows, which move to its tablespace.
+    /// Whether the relation has rows to be moved to the tablespace.
     fn is_moved(&self, setting: &Kept) -> bool {
         let Some(on) = &setting.on else { return false };
         let has_rows = |table: &Table| table.partition_by.is_none();
@@ -234,14 +234,17 @@ impl<'a> Builder<'a> {
             return self.push_with(undo.clone(), verb, kind, shown, hazards);
         }
         let mut sql = format!("DROP {} {}", kept.kind.words, kept.name);
-        let lock = match kind {
-            "statistics" => hazards::SHARE_UPDATE_EXCLUSIVE,
-            _ => hazards::ACCESS_EXCLUSIVE,
-        };
-        let mut hazards = vec![
-            Hazard::Drop(format!("{} {shown}", kept.kind.words.to_lowercase())),
-            lock,
-        ];
+        let mut hazards = vec![Hazard::Drop(format!(
+            "{} {shown}",
+            kept.kind.words.to_lowercase()
+        ))];
+        match kind {
+            "statistics" => hazards.push(hazards::SHARE_UPDATE_EXCLUSIVE),
+            "rule" | "foreign-table" | "aggregate" | "composite-type" | "base-type" => {
+                hazards.push(hazards::ACCESS_EXCLUSIVE);
+            }
+            _ => {}
+        }
         match kind {
             // Its functions are made of it, and it of them.
             "base-type" => {
@@ -276,11 +279,17 @@ impl<'a> Builder<'a> {
 
     /// Drops the objects of a stage, last first.
     pub(super) fn dropped_kept(&mut self, stage: Stage) {
+        for (_, kept) in self.unwanted_kept(stage).into_iter().rev() {
+            self.drop_unwanted(kept);
+        }
+    }
+
+    /// The objects of a stage to be dropped.
+    pub(super) fn unwanted_kept(&self, stage: Stage) -> Vec<(&'a Key, &'a Kept)> {
         let (from, to) = (self.from, self.to);
-        let all: Vec<(&Key, &Kept)> = from.kept.iter().collect();
-        for (key, kept) in all.into_iter().rev() {
-            let is_wanted = to.kept.contains(key)
-                || self.stored.is_some_and(|stored| stored.kept.contains(key));
+        let unwanted = from.kept.iter().filter(|(key, kept)| {
+            let is_wanted = to.kept.contains(*key)
+                || self.stored.is_some_and(|stored| stored.kept.contains(*key));
             // Functions in a language go before it, and tables before what they are stored by.
             let stage_of = match kept.kind.kind {
                 "language" | "access-method" => Stage::Early,
@@ -288,15 +297,17 @@ impl<'a> Builder<'a> {
             };
             let is_gone = self.goes_with_another(key, kept);
             let is_other = stage_of != stage || !self.is_compared(kept);
-            if is_other || is_wanted || is_gone || !self.outlives(kept) {
-                continue;
-            }
-            let is_state = kept.kind.is_state();
-            let verb = if is_state { Verb::Alter } else { Verb::Drop };
-            let at = self.drop_kept(kept, verb);
-            if is_state {
-                self.statements[at].hazards.clear();
-            }
+            !(is_other || is_wanted || is_gone) && self.outlives(kept)
+        });
+        unwanted.collect()
+    }
+
+    pub(super) fn drop_unwanted(&mut self, kept: &Kept) {
+        let is_state = kept.kind.is_state();
+        let verb = if is_state { Verb::Alter } else { Verb::Drop };
+        let at = self.drop_kept(kept, verb);
+        if is_state {
+            self.statements[at].hazards.clear();
         }
     }
 
@@ -305,9 +316,8 @@ impl<'a> Builder<'a> {
         let (from, to) = (self.from, self.to);
         if let Some(of) = &kept.of {
             let owner = to.kept.get(of);
-            let is_copied = owner.is_some_and(|owner| kept::has_copy(&owner.norm));
-            let is_known = !is_copied || self.stored.is_some();
-            return owner.is_some() && is_known && !self.fresh.contains(&Part::Kept(of.clone()));
+            let is_known = owner.is_some_and(|owner| !kept::has_copy(&owner.norm));
+            return is_known && !self.fresh.contains(&Part::Kept(of.clone()));
         }
         let Some(on) = &kept.on else { return true };
         let is_foreign = to.kept.contains(&("foreign-table", on.quoted()));

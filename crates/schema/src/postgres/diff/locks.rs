@@ -29,6 +29,18 @@ impl Builder<'_> {
         let sql = statement.sql.as_str();
         match (statement.object.kind, statement.verb) {
             ("rule", Verb::Create) => Some(hazards::ACCESS_EXCLUSIVE),
+            (
+                "typed-table"
+                | "column-default"
+                | "column-storage"
+                | "column-compression"
+                | "foreign-column-options",
+                _,
+            )
+            | ("foreign-table", Verb::Alter) => Some(hazards::ACCESS_EXCLUSIVE),
+            ("table", Verb::Create) if self.is_part_of_another(statement, tables) => {
+                Some(hazards::ACCESS_EXCLUSIVE)
+            }
             // Whoever takes a number waits.
             ("sequence", _) if sql.starts_with("DROP SEQUENCE") || sql.contains(" RENAME TO ") => {
                 Some(hazards::ACCESS_EXCLUSIVE)
@@ -49,6 +61,13 @@ impl Builder<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether the statement makes a partition of a table in use; both are locked.
+    fn is_part_of_another(&self, statement: &Statement, tables: &HashMap<String, &Table>) -> bool {
+        let table = tables.get(&statement.object.name);
+        let parent = table.and_then(|table| table.partition_of.as_ref());
+        parent.is_some_and(|(parent, _)| self.from.tables.contains(parent))
     }
 
     /// Whether the statement of a new table has a foreign key to a table in use.

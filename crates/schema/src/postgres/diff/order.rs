@@ -32,10 +32,11 @@ pub(super) enum Unit {
     Kept(Key),
 }
 
-struct Waiting {
-    unit: Unit,
-    name: Name,
-    mentions: Vec<String>,
+/// A unit with a name, and the names used in the definition.
+pub(super) struct Waiting {
+    pub(super) unit: Unit,
+    pub(super) name: Name,
+    pub(super) mentions: Vec<String>,
 }
 
 impl<'a> Builder<'a> {
@@ -95,7 +96,7 @@ impl<'a> Builder<'a> {
         sorted(waiting)
     }
 
-    /// Objects compared by words that are to be made or changed.
+    /// Objects compared by words, to be made or changed.
     fn kept_units(&self, is_first: bool) -> Vec<Waiting> {
         let mut waiting = Vec::new();
         for (key, kept) in self.to.kept.iter() {
@@ -118,7 +119,7 @@ impl<'a> Builder<'a> {
         waiting
     }
 
-    /// Names of the functions that base types are made of, and the types.
+    /// Base types, and the names of the functions in each.
     fn made_of_functions(&self) -> Vec<(Vec<String>, &'a str)> {
         let types = self.to.kept.iter().filter(|(key, _)| key.0 == "base-type");
         types
@@ -227,7 +228,7 @@ pub(super) fn table_mentions(table: &Table) -> Vec<String> {
 }
 
 /// Sorts depth first, so objects without dependents stay in place. A circle is cut where it closes.
-fn sorted(waiting: Vec<Waiting>) -> Vec<Unit> {
+pub(super) fn sorted(waiting: Vec<Waiting>) -> Vec<Unit> {
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, each) in waiting.iter().enumerate() {
         by_name.entry(each.name.name.as_str()).or_default().push(at);

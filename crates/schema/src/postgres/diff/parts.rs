@@ -5,7 +5,7 @@ use super::{Builder, Part};
 use crate::postgres::hazards;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Policy, Schema, Table, Trigger};
-use crate::postgres::name::Name;
+use crate::postgres::name::{Name, fold};
 use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
@@ -217,23 +217,44 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn replica_identity(&mut self, before: Option<&Table>, table: &Table) {
-        let had = before.and_then(|before| before.replica_identity.clone());
-        if had == table.replica_identity {
-            return;
+    /// Leaves the index of the replica identity before a column of the index changes: the server
+    /// refuses to drop a `NOT NULL` there.
+    pub(super) fn leave_identity(&mut self, from: &Table, to: &Table) {
+        if leaves_index(from, to) {
+            self.set_identity(to);
         }
-        let wanted = table
-            .replica_identity
-            .clone()
-            .unwrap_or_else(|| "DEFAULT".to_owned());
-        let sql = self.alter(&table.name, &format!("REPLICA IDENTITY {wanted}"));
-        let shown = self.shown(&table.name);
-        self.push_with(
-            sql,
-            Verb::Alter,
-            "table",
-            shown,
-            vec![hazards::ACCESS_EXCLUSIVE],
-        );
     }
+
+    fn replica_identity(&mut self, before: Option<&Table>, table: &Table) {
+        let had = before.and_then(|before| before.replica_identity.as_ref());
+        let index = table.replica_identity.as_deref().and_then(index_of);
+        let index = index.map(|index| Name::new(table.name.schema.clone(), fold(index)));
+        let is_lost = index.is_some_and(|index| self.is_made_again_index(&index));
+        let is_left = before.is_some_and(|before| leaves_index(before, table));
+        if is_lost || had != table.replica_identity.as_ref() && !is_left {
+            self.set_identity(table);
+        }
+    }
+
+    fn set_identity(&mut self, table: &Table) {
+        let wanted = table.replica_identity.as_deref().unwrap_or("DEFAULT");
+        let sql = self.alter(&table.name, &format!("REPLICA IDENTITY {wanted}"));
+        let lock = vec![hazards::ACCESS_EXCLUSIVE];
+        self.push_with(sql, Verb::Alter, "table", self.shown(&table.name), lock);
+    }
+}
+
+fn index_of(identity: &str) -> Option<&str> {
+    identity.strip_prefix("USING INDEX ")
+}
+
+/// Whether rows are named by an index, and by none afterwards.
+fn leaves_index(from: &Table, to: &Table) -> bool {
+    let is_index = |table: &Table| {
+        table
+            .replica_identity
+            .as_deref()
+            .is_some_and(|it| index_of(it).is_some())
+    };
+    is_index(from) && !is_index(to)
 }

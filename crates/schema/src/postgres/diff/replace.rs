@@ -28,6 +28,7 @@ impl<'a> Builder<'a> {
         };
         let mut last = self.push(sql, Verb::Create, kind, shown.clone());
         self.statements[last].needs.push(first);
+        self.drop_copied_default(to, last);
         for (table, column) in self.columns_of_type(&to.name) {
             last = self.retype(table, column, &to.name, last);
         }
@@ -37,6 +38,25 @@ impl<'a> Builder<'a> {
         // All of it or nothing.
         self.statements[first].needs.push(at);
         first
+    }
+
+    /// Drops the default copied by the server from the domain below a new domain.
+    pub(super) fn drop_copied_default(&mut self, made: &UserType, at: usize) {
+        let TypeKind::Domain(domain) = &made.kind else {
+            return;
+        };
+        let below = &domain.base;
+        let name = Name::new(below.schema.clone().unwrap_or_default(), below.name.clone());
+        let below = self.to.types.get(&name).filter(|_| !below.is_array);
+        let has_default = |found: &UserType| matches!(&found.kind, TypeKind::Domain(domain) if domain.default.is_some());
+        if domain.default.is_none() && below.is_some_and(has_default) {
+            let sql = format!(
+                "ALTER DOMAIN {} DROP DEFAULT",
+                self.speller.name(&made.name)
+            );
+            let dropped = self.push(sql, Verb::Alter, "domain", self.shown(&made.name));
+            self.statements[dropped].needs.push(at);
+        }
     }
 
     /// Replaces a domain over another type, or a type of another kind with the same name.

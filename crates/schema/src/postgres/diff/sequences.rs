@@ -3,7 +3,8 @@
 use super::Builder;
 use crate::Verb;
 use crate::postgres::hazards;
-use crate::postgres::model::Sequence;
+use crate::postgres::model::{Meta, Sequence};
+use crate::postgres::name::Name;
 use crate::postgres::spell::sequence_options;
 
 impl<'a> Builder<'a> {
@@ -92,7 +93,29 @@ impl<'a> Builder<'a> {
                 self.speller.name(name)
             );
             let shown = self.shown(name);
+            let like = sequence.owned_by.as_ref();
+            if let Some(sql) = like.and_then(|(table, _)| self.owner_of(name, table)) {
+                self.push(sql, Verb::Alter, "sequence", shown.clone());
+            }
             self.push(sql, Verb::Alter, "sequence", shown);
         }
+    }
+
+    /// Returns the statement for giving a sequence the owner of the table, as servers require before
+    /// `OWNED BY`. `None` if both have the same.
+    pub(super) fn owner_of(&self, sequence: &Name, table: &Name) -> Option<String> {
+        let role = |meta: &Meta| meta.owner.as_ref().map(|owner| owner.role.clone());
+        let table = self.from.tables.get(table)?;
+        let before = self.from.sequences.get(sequence);
+        let (wanted, had) = (
+            role(&table.meta),
+            before.and_then(|before| role(&before.meta)),
+        );
+        let owner = match &wanted {
+            Some(role) => self.speller.ident(role),
+            None => "CURRENT_USER".to_owned(),
+        };
+        let name = self.speller.name(sequence);
+        (wanted != had).then(|| format!("ALTER SEQUENCE {name} OWNER TO {owner}"))
     }
 }

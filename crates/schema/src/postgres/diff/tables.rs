@@ -139,6 +139,7 @@ impl<'a> Builder<'a> {
 
     pub(super) fn alter_table(&mut self, from: &'a Table, to: &'a Table) {
         let left = self.leave_parents(from, to);
+        self.leave_identity(from, to);
         self.table_settings(from, to);
         self.columns(from, to);
         self.table_constraints(from, to);

@@ -162,6 +162,7 @@ impl<'a> Builder<'a> {
                 let shown = self.shown(&to.name);
                 let at = self.push(sql, Verb::Create, kind, shown);
                 self.statements[at].needs.extend(dropped);
+                self.drop_copied_default(to, at);
             }
         }
     }

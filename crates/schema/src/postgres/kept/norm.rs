@@ -14,6 +14,7 @@ pub(super) fn norm_of(kind: &Kind, text: &str) -> String {
         "subscription" => return norm_of_subscription(text),
         "publication-table" => return norm(text).replacen("add table only ", "add table ", 1),
         "operator-class" => return norm_of_class(kind, text),
+        "text-search-mapping" => return norm(text).replacen(" alter mapping ", " add mapping ", 1),
         _ => {}
     }
     let mut norm = norm(text);
@@ -84,7 +85,7 @@ pub(crate) fn calls_publisher(kept: &Kept) -> bool {
     kept.kind.kind == "subscription" && !options.iter().any(is_quiet)
 }
 
-/// Whether an option of a user mapping is one that no export has.
+/// Whether an option of a user mapping is missing in exports.
 pub(super) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     ["passw", "secret", "token"]
@@ -162,7 +163,7 @@ fn norm_of_subscription(text: &str) -> String {
     format!("{} with({})", norm(&head), options.join(","))
 }
 
-/// A connection string without its password.
+/// A connection string without the password.
 pub(super) fn without_password(text: &str) -> String {
     if let Some((scheme, rest)) = text.split_once("://")
         && let Some((user, host)) = rest.split_once('@')

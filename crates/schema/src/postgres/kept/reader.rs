@@ -1,7 +1,8 @@
 //! Kind and identity of an object, as statements name it.
 
+use super::norm::last_list;
 use super::{KINDS, Kind, Shape};
-use crate::postgres::model::Type;
+use crate::postgres::model::{Kept, Type};
 use crate::postgres::name::{Name, fold, quote};
 
 /// Identity of an object within a kind.
@@ -348,6 +349,29 @@ pub(super) fn find_word(text: &str, word: &str) -> Option<usize> {
         }
     }
     None
+}
+
+impl Kept {
+    /// The identity with each type changed by `change`; `None` for kinds identified without types.
+    pub(crate) fn name_with_types(&self, change: impl Fn(&mut Type)) -> Option<String> {
+        let separator = match self.kind.shape {
+            Shape::Cast => " AS ",
+            Shape::Operator | Shape::Call => ", ",
+            _ => return None,
+        };
+        let start = last_list(&self.name)? + 1;
+        let one = |text: &str| match text {
+            "" | "*" | "NONE" => text.to_owned(),
+            text => {
+                let mut data_type = Type::parse(text);
+                change(&mut data_type);
+                data_type.sql()
+            }
+        };
+        let types = self.name[start..self.name.len() - 1].split(separator);
+        let types: Vec<String> = types.map(one).collect();
+        Some(format!("{}{})", &self.name[..start], types.join(separator)))
+    }
 }
 
 /// Spells types like the server.

@@ -22,7 +22,7 @@ pub(super) fn of_create(
     }
 }
 
-/// Reads `ALTER` of an object of a kind, after its name.
+/// Reads `ALTER` of an object of a kind, after the name.
 pub(super) fn of_alter(
     kind: &'static Kind,
     identity: &Identity,
@@ -85,9 +85,10 @@ fn mappings(configuration: &Identity, reader: &mut Reader<'_>) -> Option<Vec<Ste
         };
         return Some(tokens.into_iter().map(key).map(Step::Unset).collect());
     }
-    if !(reader.words("ADD MAPPING FOR") || reader.words("ALTER MAPPING FOR")) {
-        return None;
-    }
+    // The word stays as written: a copied configuration has a mapping of the token already, which
+    // `ADD` refuses.
+    let verbs = [("ADD MAPPING FOR", "ADD"), ("ALTER MAPPING FOR", "ALTER")];
+    let (_, verb) = verbs.into_iter().find(|(words, _)| reader.words(words))?;
     let rest = reader.rest();
     let at = find_word(rest, "WITH")?;
     let dictionaries = rest[at + "WITH".len()..].trim();
@@ -99,7 +100,7 @@ fn mappings(configuration: &Identity, reader: &mut Reader<'_>) -> Option<Vec<Ste
         base: &configuration.base,
         schema: configuration.schema.clone(),
         sql: format!(
-            "ALTER TEXT SEARCH CONFIGURATION {name} ADD MAPPING FOR {token} WITH {dictionaries}"
+            "ALTER TEXT SEARCH CONFIGURATION {name} {verb} MAPPING FOR {token} WITH {dictionaries}"
         ),
         undo: format!("ALTER TEXT SEARCH CONFIGURATION {name} DROP MAPPING FOR {token}"),
     };

@@ -164,3 +164,63 @@ fn a_language_without_a_handler_is_an_extension() {
     ];
     assert_eq!(made, expected);
 }
+
+#[test]
+fn a_type_without_a_schema_is_the_same_in_casts_operators_and_aggregates() {
+    let text = |qualified: &str| {
+        format!(
+            "CREATE TYPE coin AS (x int); CREATE FUNCTION worth({qualified}coin) RETURNS int LANGUAGE sql AS 'SELECT 1'; \
+             CREATE CAST ({qualified}coin AS int) WITH FUNCTION worth(coin); \
+             CREATE OPERATOR === (LEFTARG = {qualified}coin, RIGHTARG = {qualified}coin, FUNCTION = worth); \
+             CREATE AGGREGATE total({qualified}coin) (SFUNC = worth, STYPE = int);"
+        )
+    };
+    // What the server says of each is compared by the same identity.
+    let names = |text: &str| -> Vec<String> {
+        let made = planned(text, "").into_iter();
+        let mut made: Vec<String> = made.filter(|sql| !sql.contains("DROP FUNCTION")).collect();
+        made.sort();
+        made
+    };
+    assert_eq!(names(&text("")), names(&text("public.")));
+    assert!(names(&text("")).contains(&"-- DROP CAST (public.coin AS integer)".to_owned()));
+}
+
+#[test]
+fn a_copied_configuration_has_the_mapping_that_is_altered() {
+    let text = "CREATE TEXT SEARCH CONFIGURATION own (COPY = simple); \
+         ALTER TEXT SEARCH CONFIGURATION own ALTER MAPPING FOR asciiword WITH simple;";
+    let expected =
+        "ALTER TEXT SEARCH CONFIGURATION public.own ALTER MAPPING FOR asciiword WITH simple";
+    assert_eq!(planned("", text)[1], expected);
+    let added = text.replace("ALTER MAPPING", "ADD MAPPING");
+    assert!(planned(&added, text).is_empty());
+}
+
+#[test]
+fn a_copied_configuration_is_compared_when_the_server_was_asked() {
+    let read = |text: &str| {
+        let source = crate::Source {
+            name: "s.sql".to_owned(),
+            text: text.to_owned(),
+        };
+        let server = crate::Server::unknown(crate::Product::Postgres);
+        crate::read(&[source], &server).unwrap().schema
+    };
+    let made = |mapped: &str| {
+        format!(
+            "CREATE TEXT SEARCH CONFIGURATION own (PARSER = pg_catalog.\"default\"); \
+             ALTER TEXT SEARCH CONFIGURATION own ADD MAPPING FOR asciiword WITH {mapped};"
+        )
+    };
+    let mut wanted = read("CREATE TEXT SEARCH CONFIGURATION own (COPY = simple)");
+    wanted.adopt(&read(&made("simple")));
+    let plan = |from: &str| -> Vec<String> {
+        let plan = crate::plan(&read(from), &wanted, &crate::PlanOptions::default()).unwrap();
+        plan.statements.into_iter().map(|each| each.sql).collect()
+    };
+    assert!(plan(&made("simple")).is_empty());
+    let expected =
+        "ALTER TEXT SEARCH CONFIGURATION public.own ALTER MAPPING FOR asciiword WITH simple";
+    assert_eq!(plan(&made("words")), [expected]);
+}

@@ -67,10 +67,7 @@ impl Reader<'_> {
         let roles = roles.iter().map(|role| self.schema.role_named(role));
         let roles = roles.collect();
         let grantable = is_option || words.words("WITH GRANT OPTION");
-        let privilege = |name: String| Privilege {
-            name: name.to_uppercase(),
-            columns: Vec::new(),
-        };
+        let privilege = |name: String| Privilege::whole(&name.to_uppercase());
         self.grants += 1;
         let record = GrantStatement {
             number: self.grants,

@@ -11,7 +11,9 @@ use crate::postgres::model::{
 use crate::postgres::name::{Name, fold, made};
 
 pub(super) fn finish(schema: &mut Schema) {
-    find_types(schema);
+    let types = OwnTypes::of(schema);
+    find_types(schema, &types);
+    find_types_of_kept(schema, &types);
     find_keys(schema);
     fold_serials(schema);
     leave_out_inherited_defaults(schema);
@@ -84,21 +86,51 @@ fn types_by_words(schema: &Schema) -> impl Iterator<Item = String> {
     own.map(|kept| kept.base.clone())
 }
 
-/// Resolves types without a schema: to the default schema, when a type of the name exists there.
-fn find_types(schema: &mut Schema) {
-    let default = schema.default_schema.clone();
-    let known: HashSet<String> = schema
-        .types
-        .values()
-        .filter(|found| found.name.schema == default)
-        .map(|found| found.name.name.clone())
-        .chain(types_by_words(schema))
-        .collect();
-    let find = |data_type: &mut Type| {
-        if data_type.schema.is_none() && known.contains(&data_type.name) {
-            data_type.schema = Some(default.clone());
+/// Types of the default schema, which a name without a schema means.
+struct OwnTypes {
+    schema: String,
+    names: HashSet<String>,
+}
+
+impl OwnTypes {
+    fn of(schema: &Schema) -> OwnTypes {
+        let default = &schema.default_schema;
+        let types = schema.types.values();
+        let own = types.filter(|found| found.name.schema == *default);
+        OwnTypes {
+            names: own
+                .map(|found| found.name.name.clone())
+                .chain(types_by_words(schema))
+                .collect(),
+            schema: default.clone(),
         }
-    };
+    }
+
+    fn find(&self, data_type: &mut Type) {
+        if data_type.schema.is_none() && self.names.contains(&data_type.name) {
+            data_type.schema = Some(self.schema.clone());
+        }
+    }
+}
+
+/// Resolves types without a schema in what identifies casts, operators and aggregates: the server
+/// names the schema.
+fn find_types_of_kept(schema: &mut Schema, types: &OwnTypes) {
+    let renamed = schema.kept.iter().filter_map(|(key, kept)| {
+        let name = kept.name_with_types(|data_type| types.find(data_type))?;
+        (name != kept.name).then(|| (key.clone(), name))
+    });
+    for (key, name) in renamed.collect::<Vec<_>>() {
+        let new = (key.0, name.clone());
+        if let Some(kept) = schema.kept.rename(&key, new) {
+            kept.name = name;
+        }
+    }
+}
+
+/// Resolves types without a schema: to the default schema, when a type of the name exists there.
+fn find_types(schema: &mut Schema, types: &OwnTypes) {
+    let find = |data_type: &mut Type| types.find(data_type);
     for table in schema.tables.values_mut() {
         for column in table.columns.values_mut() {
             find(&mut column.data_type);

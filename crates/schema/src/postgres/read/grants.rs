@@ -205,24 +205,24 @@ impl Reader<'_> {
 /// As written: `ALL` stays one word.
 fn privileges(node: Node<'_>) -> Vec<Privilege> {
     if node.has(K::ALL_PRIVILEGES) {
-        return vec![Privilege {
-            name: "ALL".to_owned(),
-            columns: Vec::new(),
-        }];
+        return vec![Privilege::whole("ALL")];
     }
     node.inside()
         .filter(|command| command.kind() == K::REVOKE_COMMAND)
-        .map(|command| {
-            let list = command.find(K::COLUMN_REF_LIST);
-            let mut columns = list.map(columns).unwrap_or_default();
-            columns.sort();
-            Privilege {
-                name: command
-                    .tokens()
-                    .next()
-                    .map(|word| word.text().to_uppercase())
-                    .unwrap_or_default(),
-                columns,
+        .flat_map(|command| {
+            let first = command.tokens().next();
+            let name = first.map(|word| word.text().to_uppercase());
+            let whole = Privilege::whole(&name.unwrap_or_default());
+            match command.find(K::COLUMN_REF_LIST).map(columns) {
+                None => vec![whole],
+                Some(mut columns) => {
+                    columns.sort();
+                    let of = |column| Privilege {
+                        column: Some(column),
+                        ..whole.clone()
+                    };
+                    columns.into_iter().map(of).collect()
+                }
             }
         })
         .collect()
@@ -240,7 +240,7 @@ fn expanded(
     let usual = all_privileges(target.kind, has_maintain == Some(true));
     let is_listed = |name: &&str| {
         let mut listed = privileges.iter();
-        listed.any(|privilege| privilege.name == *name && privilege.columns.is_empty())
+        listed.any(|privilege| privilege.name == *name && privilege.column.is_none())
     };
     let is_all = has_maintain.is_none() && usual.iter().all(is_listed);
     let mut all = Vec::new();
@@ -251,7 +251,7 @@ fn expanded(
         if privilege.name == "ALL" {
             all.extend(usual.iter().map(|name| Privilege {
                 name: (*name).to_owned(),
-                columns: privilege.columns.clone(),
+                column: privilege.column.clone(),
             }));
         } else {
             all.push(privilege.clone());

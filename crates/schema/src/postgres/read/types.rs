@@ -6,7 +6,9 @@ use super::columns::{collation, default_in, type_in};
 use super::constraints::check;
 use super::parts::{string, string_in, word};
 use super::{Read, Reader, Statement, Trouble};
-use crate::postgres::model::{Constraint, ConstraintKind, Domain, EnumValue, TypeKind, UserType};
+use crate::postgres::model::{
+    Constraint, ConstraintKind, Domain, EnumValue, Sql, Type, TypeKind, UserType,
+};
 use crate::postgres::name::{Name, made};
 use crate::postgres::tree::Node;
 
@@ -119,6 +121,8 @@ impl Reader<'_> {
             ..Domain::default()
         };
         let full = self.name(name);
+        // The server copies it, so that another default of the base does not change it.
+        domain.default = self.default_of_domain(&domain.base);
         for part in node.children() {
             match part.kind() {
                 K::DEFAULT_CONSTRAINT => domain.default = default_in(part),
@@ -130,6 +134,16 @@ impl Reader<'_> {
         }
         let renamed_from = self.former(statement, name.end(), statement.text.len());
         self.insert_type(statement, name, TypeKind::Domain(domain), renamed_from)
+    }
+
+    /// The default of a domain; `None` for any other type.
+    fn default_of_domain(&self, base: &Type) -> Option<Sql> {
+        let schema = base.schema.as_ref().unwrap_or(&self.schema.default_schema);
+        let name = Name::new(schema.clone(), base.name.clone());
+        match &self.schema.types.get(&name)?.kind {
+            TypeKind::Domain(domain) if !base.is_array => domain.default.clone(),
+            TypeKind::Domain(_) | TypeKind::Enum(_) => None,
+        }
     }
 
     pub(super) fn alter_domain(&mut self, statement: Statement<'_>) -> Read {
