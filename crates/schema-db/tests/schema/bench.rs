@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use schema::{Allowed, Hazard, Plan, PlanOptions, Schema, Server, Source, Style};
 use schema_db::Database;
+use schema_db::runner::{self, Settings};
 
 thread_local! {
     /// What the server has said of statements since [`remember_answers`].
@@ -32,6 +33,11 @@ pub trait Scratch {
     /// Whether the server can be asked for the stored form of a schema.
     fn can_be_asked(&self) -> bool {
         false
+    }
+
+    /// Roles whose privileges are part of the schema.
+    fn managed_roles(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Returns the server's form of a schema.
@@ -117,12 +123,26 @@ fn plan_with(
 ) -> Result<Plan, String> {
     let options = PlanOptions {
         style: Style::Native,
-        server: Some(scratch.database().server().clone()),
+        managed_roles: scratch
+            .managed_roles()
+            .iter()
+            .map(|role| (*role).to_owned())
+            .collect(),
         ..PlanOptions::default()
     };
-    let mut plan = schema::plan(from, desired, &options).map_err(|error| error.to_string())?;
-    plan.hold_back(allowed);
-    Ok(plan)
+    let settings = Settings {
+        options,
+        allowed: allowed.clone(),
+        scratch: runner::Scratch::Never,
+        keep: &|_| true,
+    };
+    let plan = runner::plan(
+        from,
+        &mut desired.clone(),
+        Some(scratch.database()),
+        &settings,
+    );
+    plan.map_err(|error| error.to_string())
 }
 
 /// Applies what destroys nothing of the way to a text, which must succeed; then nothing but what is
@@ -166,10 +186,17 @@ fn go(
     let plan = plan_with(scratch, from, &desired, allowed)?;
     let applied = plan.applied().map(|statement| statement.sql.as_str());
     run(scratch, applied).map_err(|error| format!("{error}\nof\n{}", spelled(&plan)))?;
-    let reached = exported(scratch)?;
+    let mut reached = exported(scratch)?;
     let mut rest = plan_with(scratch, &reached, &desired, allowed)?;
     if rest.applied().next().is_some() && scratch.can_be_asked() {
         ask(scratch, &mut desired)?;
+        rest = plan_with(scratch, &reached, &desired, allowed)?;
+        // What waited for something that only another spelling had held back.
+        run(
+            scratch,
+            rest.applied().map(|statement| statement.sql.as_str()),
+        )?;
+        reached = exported(scratch)?;
         rest = plan_with(scratch, &reached, &desired, allowed)?;
     }
     match rest.applied().next() {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use schema::Schema;
 use schema_db::Database;
 
@@ -56,6 +57,55 @@ impl Filled {
                 .map(|(name, computed)| (quoted(name), computed))
                 .collect(),
         }
+    }
+}
+
+/// One form of an object, with prerequisites.
+pub struct Form {
+    /// The statements, in order.
+    pub sql: &'static [&'static str],
+    /// The tables with rows, each with the columns beside `id`. Names are SQL.
+    pub tables: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// A form without rows.
+pub const fn bare(sql: &'static [&'static str]) -> Form {
+    form(sql, &[])
+}
+
+/// A form whose tables have rows.
+pub const fn form(
+    sql: &'static [&'static str],
+    tables: &'static [(&'static str, &'static [&'static str])],
+) -> Form {
+    Form { sql, tables }
+}
+
+impl Form {
+    /// A third of the kinds, each in one form.
+    pub fn some(random: &mut Rng, kinds: &[&'static [Form]]) -> Vec<&'static Form> {
+        let kinds = kinds.iter().filter(|_| random.u8(..3) == 0);
+        let kinds: Vec<_> = kinds.collect();
+        let one = |forms: &&'static [Form]| &forms[random.usize(..forms.len())];
+        kinds.into_iter().map(one).collect()
+    }
+
+    /// What of the forms is filled with rows.
+    pub fn filled(forms: &[&Form]) -> impl Iterator<Item = Filled> {
+        let tables = forms.iter().flat_map(|form| form.tables);
+        tables.map(|(name, columns)| Filled {
+            name: (*name).to_owned(),
+            columns: columns
+                .iter()
+                .map(|column| ((*column).to_owned(), false))
+                .collect(),
+        })
+    }
+
+    /// The statements of the forms, each with a semicolon.
+    pub fn text(forms: &[&Form]) -> String {
+        let sql = forms.iter().flat_map(|form| form.sql);
+        sql.map(|sql| format!("{sql};\n")).collect()
     }
 }
 
@@ -226,9 +276,19 @@ fn one(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {
     let (mut direct, _) = made(bench, &pair.to)?;
     let (ours, wanted) = (scratch.catalogue(), direct.catalogue());
     if !scratch.is_reached(&ours, &wanted) {
-        return Err(format!("the catalogue is {ours:#?} and not {wanted:#?}"));
+        return Err(differences(&ours, &wanted));
     }
     Ok(())
+}
+
+/// Lines of only one of two catalogues.
+fn differences(ours: &[String], wanted: &[String]) -> String {
+    let without = |one: &[String], other: &[String]| -> Vec<String> {
+        let lines = one.iter().filter(|line| !other.contains(line));
+        lines.cloned().collect()
+    };
+    let (more, less) = (without(ours, wanted), without(wanted, ours));
+    format!("the catalogue has {more:#?} and lacks {less:#?}")
 }
 
 /// A database with a schema.

@@ -49,6 +49,8 @@ struct Databases {
     free: RefCell<Vec<(String, Postgres)>>,
     /// Whether the stored form of a schema is read in such a database too, for long runs.
     is_hurried: bool,
+    /// Roles whose privileges are part of the schema.
+    managed_roles: &'static [&'static str],
 }
 
 struct OneDatabase<'a> {
@@ -88,6 +90,7 @@ impl Databases {
             default_schema,
             free: RefCell::new(Vec::new()),
             is_hurried: false,
+            managed_roles: &[],
         }
     }
 
@@ -147,21 +150,43 @@ impl Bench for Databases {
     }
 }
 
+/// What no schema holds, then extensions and schemas: words of `DROP`, and a query for the names.
+const OBJECTS: [(&str, &str); 6] = [
+    (
+        "EVENT TRIGGER",
+        "SELECT quote_ident(evtname) FROM pg_event_trigger",
+    ),
+    (
+        "PUBLICATION",
+        "SELECT quote_ident(pubname) FROM pg_publication",
+    ),
+    (
+        "FOREIGN DATA WRAPPER",
+        "SELECT quote_ident(fdwname) FROM pg_foreign_data_wrapper",
+    ),
+    (
+        "EXTENSION",
+        "SELECT quote_ident(extname) FROM pg_extension WHERE extname <> 'plpgsql'",
+    ),
+    (
+        "SCHEMA",
+        "SELECT quote_ident(nspname) FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'",
+    ),
+    (
+        "ACCESS METHOD",
+        "SELECT quote_ident(amname) FROM pg_am WHERE oid >= 16384",
+    ),
+];
+
 /// Drops everything possibly created by a test.
 fn clean(database: &mut Postgres, default_schema: Option<&str>) {
     // A test may have failed within a transaction.
     database.execute("ROLLBACK").unwrap();
-    let schemas = database
-        .query("SELECT quote_ident(nspname) FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'")
-        .unwrap();
-    let extensions = database
-        .query("SELECT quote_ident(extname) FROM pg_extension WHERE extname <> 'plpgsql'")
-        .unwrap();
-    for (rows, what) in [(extensions, "EXTENSION"), (schemas, "SCHEMA")] {
+    for (what, names) in OBJECTS {
+        let rows = database.query(names).unwrap();
         for name in rows.into_iter().flatten().flatten() {
-            database
-                .execute(&format!("DROP {what} {name} CASCADE"))
-                .unwrap();
+            let gone = format!("DROP {what} {name} CASCADE");
+            database.execute(&gone).unwrap();
         }
     }
     for schema in ["public"].into_iter().chain(default_schema) {
@@ -189,6 +214,10 @@ impl Scratch for OneDatabase<'_> {
 
     fn can_be_asked(&self) -> bool {
         true
+    }
+
+    fn managed_roles(&self) -> &'static [&'static str] {
+        self.bench.managed_roles
     }
 
     fn stored(&mut self, statements: &[String]) -> Result<String, String> {
@@ -378,6 +407,7 @@ fn what_is_held_back_leaves_the_rest() {
 fn random_pairs(variable: &str, share: (u64, u64)) {
     let mut bench = Databases::new(variable, None);
     bench.is_hurried = true;
+    bench.managed_roles = &pairs::MANAGED;
     crate::pairs::run(&bench, variable, share, &pairs::pair);
 }
 

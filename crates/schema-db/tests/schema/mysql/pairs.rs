@@ -1,10 +1,11 @@
 //! Random schemas of MySQL and MariaDB, with few names and so much in common within a pair.
 
+mod kinds;
 mod programs;
 
 use fastrand::Rng;
 
-use crate::pairs::{Filled, Pair};
+use crate::pairs::{Filled, Form, Pair};
 
 /// Names of tables. The first is in every schema, since others refer to it.
 const TABLES: [&str; 4] = ["alpha", "beta", "gamma", "the delta"];
@@ -14,6 +15,7 @@ struct Schema {
     before: Vec<String>,
     tables: Vec<Table>,
     after: Vec<String>,
+    forms: Vec<&'static Form>,
 }
 
 struct Table {
@@ -42,20 +44,22 @@ pub(super) fn pair(seed: u64, is_mariadb: bool) -> Pair {
     // Numbers may be stored as text afterwards; what they say must stay.
     Pair::new(
         (text(&from), text(&to)),
-        (&filled(&from.tables), &filled(&to.tables)),
-        |row| row.to_string(),
+        (&filled(&from), &filled(&to)),
+        // As text, since a JSON column takes no bare number.
+        |row| format!("'{row}'"),
         |column| format!("{column} + 0e0"),
     )
 }
 
 /// What is filled with rows.
-fn filled(tables: &[Table]) -> Vec<Filled> {
+fn filled(schema: &Schema) -> Vec<Filled> {
     let one = |table: &Table| {
         let columns = table.columns.iter();
         let columns = columns.map(|column| (column.name, column.is_generated));
         Filled::new(quoted, table.name, columns)
     };
-    tables.iter().map(one).collect()
+    let tables = schema.tables.iter().map(one);
+    tables.chain(Form::filled(&schema.forms)).collect()
 }
 
 fn quoted(name: &str) -> String {
@@ -76,7 +80,13 @@ fn schema(random: &mut Rng, is_mariadb: bool) -> Schema {
     let tables = tables.collect();
     let has_sequence = is_mariadb && random.bool();
     let sequence = "CREATE SEQUENCE numbers START WITH 5".to_owned();
+    let mut forms = Form::some(random, &kinds::OF_BOTH);
+    forms.extend(match is_mariadb {
+        true => Form::some(random, &kinds::OF_MARIADB),
+        false => Form::some(random, &kinds::OF_MYSQL),
+    });
     Schema {
+        forms,
         before: has_sequence.then_some(sequence).into_iter().collect(),
         tables,
         after: programs::programs(random),
@@ -273,5 +283,6 @@ fn text(schema: &Schema) -> String {
     let before = schema.before.iter().map(ended);
     let tables = schema.tables.iter().map(one);
     let after = schema.after.iter().map(ended);
-    before.chain(tables).chain(after).collect()
+    let all: String = before.chain(tables).chain(after).collect();
+    all + &Form::text(&schema.forms)
 }

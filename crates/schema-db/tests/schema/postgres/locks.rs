@@ -19,7 +19,7 @@ const MODES: [&str; 8] = [
     "ACCESS EXCLUSIVE",
 ];
 
-/// The strongest lock that need not be stated: others read and write meanwhile.
+/// The strongest lock without a statement: others read and write meanwhile.
 const UNSTATED: usize = 3;
 
 /// Random pairs whose statements are tried.
@@ -75,17 +75,27 @@ fn changed(bench: &Databases, from: &str, to: &str, is_online: bool) -> Vec<Stri
         all: true,
         named: Vec::new(),
     });
+    let before = highest(scratch.database());
     // What would block others for long is held back still, and fails nothing here.
     let wrong = plan
         .applied()
-        .filter_map(|statement| tried(scratch.database(), &mut other, statement));
+        .filter_map(|statement| tried(scratch.database(), &mut other, statement, before));
     wrong.collect()
+}
+
+/// The highest number of a relation.
+fn highest(database: &mut dyn Database) -> u32 {
+    let found = database
+        .query("SELECT max(oid)::text FROM pg_class")
+        .unwrap();
+    found[0][0].as_ref().unwrap().parse().unwrap()
 }
 
 fn tried(
     database: &mut dyn Database,
     other: &mut dyn Database,
     statement: &Statement,
+    before: u32,
 ) -> Option<String> {
     if statement.hazards.contains(&Hazard::NotTransactional) {
         database.execute(&statement.sql).unwrap();
@@ -96,28 +106,27 @@ fn tried(
     database.execute("BEGIN").unwrap();
     // What the statement itself makes is locked, and nobody waits for it.
     database.execute("SET CONSTRAINTS ALL IMMEDIATE").unwrap();
-    let highest = database
-        .query("SELECT max(oid)::text FROM pg_class")
-        .unwrap();
-    let highest = highest[0][0].clone().unwrap();
+    let highest = highest(database);
     database
         .execute(&statement.sql)
         .unwrap_or_else(|error| panic!("{}\n  at: {}", error.message, statement.sql));
     let held = other
         .query(&format!(
-            "SELECT DISTINCT upper(regexp_replace(replace(mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) FROM pg_locks l \
+            "SELECT DISTINCT (relation <= {before})::text, upper(regexp_replace(replace(mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) FROM pg_locks l \
              JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() \
              WHERE pid = {process} AND granted AND locktype = 'relation' AND relation BETWEEN 16384 AND {highest}"
         ))
         .unwrap();
     database.execute("COMMIT").unwrap();
     let place = |mode: &str| MODES.iter().position(|known| *known == mode);
-    let held = held
-        .iter()
-        .flatten()
-        .flatten()
-        .map(|mode| place(mode).unwrap());
-    let held = held.max().unwrap_or(0);
+    let strongest = |are_old: bool| {
+        let rows = held
+            .iter()
+            .filter(|row| !are_old || row[0].as_deref() == Some("true"));
+        let modes = rows.map(|row| place(row[1].as_deref().unwrap()).unwrap());
+        modes.max().unwrap_or(0)
+    };
+    let (held, of_old) = (strongest(false), strongest(true));
     let stated = statement.hazards.iter().filter_map(|hazard| match hazard {
         Hazard::Lock(mode) => Some(place(mode).unwrap()),
         _ => None,
@@ -131,7 +140,8 @@ fn tried(
     let is_right = match stated {
         Some(stated) if is_of_table => held == stated,
         Some(stated) => held <= stated,
-        None => held <= UNSTATED,
+        // Nobody waits for what the plan has made.
+        None => of_old <= UNSTATED,
     };
     let said = stated.map_or("nothing", |stated| MODES[stated]);
     (!is_right).then(|| format!("{}: states {said}, holds {}", statement.sql, MODES[held]))

@@ -1,10 +1,11 @@
 //! Random schemas of PostgreSQL, with few names and so much in common within a pair.
 
+mod kinds;
 mod programs;
 
 use fastrand::Rng;
 
-use crate::pairs::{Filled, Pair, ROWS};
+use crate::pairs::{Filled, Form, Pair, ROWS};
 
 const TABLES: [&str; 4] = ["alpha", "beta", "gamma", "the delta"];
 const COLUMNS: [&str; 6] = ["a", "b", "c", "d", "the e", "select"];
@@ -22,10 +23,14 @@ const TYPES: [&str; 8] = [
 /// What the enum has beside the numbers of rows.
 const LABELS: [&str; 4] = ["none", "some", "many", "it''s"];
 
+/// Owners (the first two) and roles with privileges.
+pub(super) const MANAGED: [&str; 5] = ["user1", "user2", "user3", "readonly_user", "public"];
+
 struct Schema {
     before: Vec<String>,
     tables: Vec<Table>,
     after: Vec<String>,
+    forms: Vec<&'static Form>,
 }
 
 struct Table {
@@ -59,7 +64,7 @@ pub(super) fn pair(seed: u64) -> Pair {
     // The type may change; what the value says must stay.
     let mut pair = Pair::new(
         (text(&from), text(&to)),
-        (&filled(&from.tables), &filled(&to.tables)),
+        (&filled(&from), &filled(&to)),
         |row| format!("'{row}'"),
         |column| format!("{column}::text::numeric::integer"),
     );
@@ -71,13 +76,14 @@ pub(super) fn pair(seed: u64) -> Pair {
 }
 
 /// What is filled with rows.
-fn filled(tables: &[Table]) -> Vec<Filled> {
+fn filled(schema: &Schema) -> Vec<Filled> {
     let one = |table: &Table| {
         let columns = table.columns.iter();
         let columns = columns.map(|column| (column.name, column.is_generated));
         Filled::new(quoted, table.name, columns)
     };
-    tables.iter().map(one).collect()
+    let tables = schema.tables.iter().map(one);
+    tables.chain(Form::filled(&schema.forms)).collect()
 }
 
 fn quoted(name: &str) -> String {
@@ -109,6 +115,7 @@ fn schema(random: &mut Rng) -> Schema {
         before,
         tables,
         after,
+        forms: Form::some(random, &kinds::KINDS),
     }
 }
 
@@ -152,13 +159,17 @@ fn table(random: &mut Rng, name: &'static str) -> Table {
         constraints: Vec::new(),
         around: Vec::new(),
     };
-    if let Some(first) = table.columns.iter().find(|column| !column.is_generated) {
-        let (first, is_number) = (
-            quoted(first.name),
-            !matches!(first.data_type, "text" | "varchar(20)" | "kind"),
-        );
-        furnish(random, &mut table, &first, is_number);
+    let first = table.columns.iter().find(|column| !column.is_generated);
+    let first = first.map(|first| {
+        let is_text = matches!(first.data_type, "text" | "varchar(20)" | "kind");
+        (quoted(first.name), !is_text)
+    });
+    if let Some((first, is_number)) = &first {
+        furnish(random, &mut table, first, *is_number);
     }
+    let column = first.map_or_else(|| "id".to_owned(), |(first, _)| first);
+    let rights = programs::rights(random, &quoted(name), &column);
+    table.around.extend(rights);
     table
 }
 
@@ -276,5 +287,5 @@ fn text(schema: &Schema) -> String {
     }
     let around = schema.tables.iter().flat_map(|table| &table.around);
     text.extend(around.chain(&schema.after).map(|sql| format!("{sql};\n")));
-    text
+    text + &Form::text(&schema.forms)
 }

@@ -1,11 +1,19 @@
 //! Random schemas of SQLite, with few names and so much in common within a pair.
 
+mod kinds;
+
 use fastrand::Rng;
 
-use crate::pairs::{Filled, Pair};
+use crate::pairs::{Filled, Form, Pair};
 
 const TABLES: [&str; 4] = ["alpha", "beta", "gamma", "the delta"];
 const COLUMNS: [&str; 6] = ["a", "b", "c", "d", "the e", "select"];
+
+#[derive(Clone)]
+struct Schema {
+    tables: Vec<Table>,
+    forms: Vec<&'static Form>,
+}
 
 #[derive(Clone)]
 struct Table {
@@ -27,35 +35,46 @@ struct Column {
 pub(super) fn pair(seed: u64) -> Pair {
     let mut random = Rng::with_seed(seed);
     let (from, to) = (schema(&mut random), schema(&mut random));
+    // A virtual table in another form is another table, which takes a yes.
+    let is_another = |form: &&'static Form| {
+        let is_known = from.forms.iter().any(|known| known.sql == form.sql);
+        form.sql[0].starts_with("CREATE VIRTUAL") && !is_known
+    };
+    let mut kept = to.clone();
+    kept.forms.retain(|form| !is_another(form));
     // Numbers may be stored as text afterwards; what they say must stay.
     Pair::new(
         (text(&from), text(&to)),
-        (&filled(&from), &filled(&to)),
+        (&filled(&from), &filled(&kept)),
         |row| row.to_string(),
         |column| format!("CAST({column} AS TEXT)"),
     )
 }
 
 /// What is filled with rows.
-fn filled(tables: &[Table]) -> Vec<Filled> {
+fn filled(schema: &Schema) -> Vec<Filled> {
     let one = |table: &Table| {
         let columns = table.columns.iter();
         let columns = columns.map(|column| (column.name, column.is_generated));
         Filled::new(quoted, table.name, columns)
     };
-    tables.iter().map(one).collect()
+    let tables = schema.tables.iter().map(one);
+    tables.chain(Form::filled(&schema.forms)).collect()
 }
 
 fn quoted(name: &str) -> String {
     format!("\"{name}\"")
 }
 
-fn schema(random: &mut Rng) -> Vec<Table> {
+fn schema(random: &mut Rng) -> Schema {
     let names = TABLES
         .into_iter()
         .filter(|_| random.u8(..4) > 0)
         .collect::<Vec<_>>();
-    names.into_iter().map(|name| table(random, name)).collect()
+    Schema {
+        tables: names.into_iter().map(|name| table(random, name)).collect(),
+        forms: Form::some(random, &kinds::KINDS),
+    }
 }
 
 fn table(random: &mut Rng, name: &'static str) -> Table {
@@ -152,7 +171,7 @@ fn column(random: &mut Rng, name: &'static str, base: Option<&str>) -> Column {
     }
 }
 
-fn text(tables: &[Table]) -> String {
+fn text(schema: &Schema) -> String {
     let one = |table: &Table| {
         let columns = table
             .columns
@@ -169,5 +188,6 @@ fn text(tables: &[Table]) -> String {
             table.options
         )
     };
-    tables.iter().map(one).collect()
+    let all: String = schema.tables.iter().map(one).collect();
+    all + &Form::text(&schema.forms)
 }

@@ -49,6 +49,47 @@ pub(super) fn before(random: &mut Rng) -> Vec<String> {
             "CREATE AGGREGATE total(integer) ({how}, STYPE = integer{start})"
         ));
     }
+    made.extend(rights_of_programs(random));
+    made
+}
+
+/// Owners and privileges of what [`before`] makes, and of the enum. An owner that no statement
+/// names stays whoever it is, so that each is named.
+fn rights_of_programs(random: &mut Rng) -> Vec<String> {
+    const OWNED: [&str; 3] = ["FUNCTION noted()", "DOMAIN small", "TYPE kind"];
+    const RIGHTS: [&str; 3] = [
+        "REVOKE ALL ON FUNCTION noted() FROM PUBLIC",
+        "GRANT EXECUTE ON FUNCTION noted() TO user3 WITH GRANT OPTION",
+        "GRANT USAGE ON TYPE kind TO user3",
+    ];
+    let owner = |object: &&str| format!("ALTER {object} OWNER TO {}", one(random, &OWNERS));
+    let mut made: Vec<String> = OWNED.iter().map(owner).collect();
+    let rights = RIGHTS.iter().filter(|_| random.u8(..4) == 0);
+    made.extend(rights.map(|sql| (*sql).to_owned()));
+    made
+}
+
+/// Owners.
+const OWNERS: [&str; 2] = ["user1", "user2"];
+
+/// Owner and privileges of a table.
+pub(super) fn rights(random: &mut Rng, table: &str, column: &str) -> Vec<String> {
+    let owner = one(random, &OWNERS);
+    let who = one(random, &["user3", "PUBLIC", "user3 WITH GRANT OPTION"]);
+    let what = one(random, &["SELECT", "SELECT, INSERT", "ALL"]);
+    let rights = [
+        (format!("REVOKE DELETE ON {table} FROM {owner}"), 4),
+        (format!("GRANT {what} ON {table} TO {who}"), 3),
+        (
+            format!("GRANT UPDATE ({column}) ON {table} TO readonly_user"),
+            5,
+        ),
+    ];
+    let mut made = vec![format!("ALTER TABLE {table} OWNER TO {owner}")];
+    let rights = rights
+        .into_iter()
+        .filter(|(_, chance)| random.u8(..*chance) == 0);
+    made.extend(rights.map(|(sql, _)| sql));
     made
 }
 
