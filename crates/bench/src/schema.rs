@@ -23,7 +23,7 @@ const REPETITIONS: usize = 5;
 const HOSTILE_BYTES: usize = 10_000_000;
 
 /// Tables on a server.
-const EXPORTED_TABLES: usize = 1_000;
+const EXPORTED_TABLES: usize = 2_000;
 
 struct Case {
     name: &'static str,
@@ -47,25 +47,25 @@ const CASES: [Case; 9] = [
         work: postgres_plan,
     },
     Case {
-        name: "MariaDB: 1,000 tables exported",
+        name: "MariaDB: 2,000 tables exported",
         seconds_max: 1.0,
         mib_max: None,
         work: || mysql_export("HAKARU_TEST_MARIADB_URL"),
     },
     Case {
-        name: "MySQL: 1,000 tables exported",
+        name: "MySQL: 2,000 tables exported",
         seconds_max: 1.0,
         mib_max: None,
         work: || mysql_export("HAKARU_TEST_MYSQL_URL"),
     },
     Case {
-        name: "PostgreSQL: 1,000 tables exported",
+        name: "PostgreSQL: 2,000 tables exported",
         seconds_max: 1.0,
         mib_max: None,
         work: || postgres_export("HAKARU_TEST_POSTGRES_URL"),
     },
     Case {
-        name: "PostgreSQL 18: 1,000 tables exported",
+        name: "PostgreSQL 18: 2,000 tables exported",
         seconds_max: 1.0,
         mib_max: None,
         work: || postgres_export("HAKARU_TEST_POSTGRES18_URL"),
