@@ -131,8 +131,8 @@ impl Round {
         self.stated / self.measured
     }
 
-    /// By how much more is stated, as a share of a request without the fault and the pauses. With its
-    /// sign: what differs by noise alone is nothing in the median.
+    /// By how much more is stated, as a share of a request without the fault and the pauses. The
+    /// sign is kept: what differs by noise alone is nothing in the median.
     fn apart(&self) -> f64 {
         (self.stated - self.measured) / self.whole
     }

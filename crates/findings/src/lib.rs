@@ -41,8 +41,8 @@ pub const FAILED_SHARE_LOUD: f64 = 0.01;
 /// Returns all findings of a run in reading order: failures when there are many, or a run of hardly
 /// any page, whose numbers of threads and workers say nothing; memory full soon; remedies of a
 /// dominating queue; the greatest estimated gain first, with more workers or threads, and caches
-/// before the app, behind a cause in the app for much of the same gain; hints (of low confidence, as
-/// is what gains nothing by its replay); and last, trust in the numbers.
+/// before the app, behind a cause in the app for much of the same gain; hints (of low
+/// confidence; also what gains nothing by replay); and last, trust in the numbers.
 pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     let context = Context::new(facts);
     let mut findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| rule(&context)).collect();

@@ -101,8 +101,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns the statement for giving a sequence the owner of the table, as servers require before
-    /// `OWNED BY`. `None` if both have the same.
+    /// Returns the statement for giving a sequence the owner of the table, required before `OWNED
+    /// BY`. `None` if both have the same.
     pub(super) fn owner_of(&self, sequence: &Name, table: &Name) -> Option<String> {
         let role = |meta: &Meta| meta.owner.as_ref().map(|owner| owner.role.clone());
         let table = self.from.tables.get(table)?;
