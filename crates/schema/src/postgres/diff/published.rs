@@ -1,8 +1,11 @@
 //! Tables and schemas of a publication. The server takes no schema beside a table with a list of
 //! columns, so that what goes has to go first.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{Builder, Part};
-use crate::postgres::kept::Stage;
+use crate::Statement;
+use crate::postgres::kept::{Key, Stage};
 
 const TABLE: &str = "publication-table";
 const SCHEMA: &str = "publication-schema";
@@ -20,10 +23,16 @@ impl Builder<'_> {
     /// Takes tables out of publications before schemas are added, and schemas before tables are.
     pub(super) fn unpublish(&mut self) {
         let (from, to) = (self.from, self.to);
+        let is_new = |key: &Key| other(key.0).is_some() && !from.kept.contains(key);
+        let added = to.kept.iter().filter(|(key, _)| is_new(key));
+        let added: HashSet<(&str, Option<&Key>)> =
+            added.map(|(key, kept)| (key.0, kept.of.as_ref())).collect();
+        if added.is_empty() {
+            return;
+        }
         for (key, kept) in self.unwanted_kept(Stage::Late) {
-            let Some(other) = other(key.0) else { continue };
-            let mut added = to.kept.iter().filter(|(key, _)| !from.kept.contains(*key));
-            if added.any(|(key, added)| key.0 == other && added.of == kept.of) {
+            let meets = other(key.0).map(|other| (other, kept.of.as_ref()));
+            if meets.is_some_and(|meets| added.contains(&meets)) {
                 self.drop_unwanted(kept);
                 self.gone.insert(Part::Kept(key.clone()));
             }
@@ -32,22 +41,20 @@ impl Builder<'_> {
 
     /// Lets added schemas wait for the tables taken out of the publication, and tables for schemas.
     pub(super) fn publish_after(&mut self) {
-        let head = |sql: &str, word: &str| sql.split_once(word).map(|(head, _)| head.to_owned());
+        let mut gone: HashMap<(&str, String), Vec<usize>> = HashMap::new();
         for at in 0..self.statements.len() {
-            let added = &self.statements[at];
-            let Some(other) = other(added.object.kind) else {
+            let Statement { object, sql, .. } = &self.statements[at];
+            let Some(other) = other(object.kind) else {
                 continue;
             };
-            let Some(publication) = head(&added.sql, " ADD ") else {
-                continue;
-            };
-            let before = self.statements[..at].iter().enumerate();
-            let gone = before.filter(|(_, each)| {
-                each.object.kind == other
-                    && head(&each.sql, " DROP ").as_ref() == Some(&publication)
-            });
-            let gone: Vec<usize> = gone.map(|(at, _)| at).collect();
-            self.statements[at].needs.extend(gone);
+            if let Some((publication, _)) = sql.split_once(" DROP ") {
+                let key = (object.kind, publication.to_owned());
+                gone.entry(key).or_default().push(at);
+            } else if let Some((publication, _)) = sql.split_once(" ADD ") {
+                let needed = gone.get(&(other, publication.to_owned()));
+                let needed = needed.cloned().unwrap_or_default();
+                self.statements[at].needs.extend(needed);
+            }
         }
     }
 }
