@@ -131,6 +131,9 @@ pub(super) fn sync(folder: &Path) -> io::Result<(f64, f64)> {
 
 /// Measures what a binary log adds to a commit in the folder, ns: `fdatasync` of a record at the
 /// end of a file, right after the redo log's.
+///
+/// Another thread waits for the commits, as a client does, with and without the second sync by
+/// turns: the longer the client waits, the longer its core takes to wake.
 pub(super) fn append_sync(folder: &Path) -> io::Result<f64> {
     // What an update of one row adds to a binary log, of 0.2 to 0.5 KB. With a block each time the
     // file system would allocate one for each record, which costs a quarter more.
@@ -138,12 +141,36 @@ pub(super) fn append_sync(folder: &Path) -> io::Result<f64> {
     const REDO: usize = 512;
     let redo = written(folder)?;
     let log = tempfile::tempfile_in(folder)?;
-    let times = writes::<io::Error>(|turn| {
-        redo.write_all_at(&[turn as u8; REDO], (turn % PAGES * PAGE) as u64)?;
-        redo.sync_data()?;
-        let begin = Instant::now();
-        log.write_all_at(&[1; RECORD], (turn * RECORD) as u64)?;
-        log.sync_data().map(|()| begin)
+    let (mut asked, mut to_server) = io::pipe()?;
+    let (mut answers, mut to_client) = io::pipe()?;
+    let server = std::thread::Builder::new().spawn(move || -> io::Result<()> {
+        let mut turn = 0_usize;
+        let mut has_log = [0];
+        // Ends with the other end of the pipe.
+        while asked.read_exact(&mut has_log).is_ok() {
+            redo.write_all_at(&[turn as u8; REDO], (turn % PAGES * PAGE) as u64)?;
+            redo.sync_data()?;
+            if has_log[0] == 1 {
+                log.write_all_at(&[1; RECORD], (turn * RECORD) as u64)?;
+                log.sync_data()?;
+            }
+            to_client.write_all(b"x")?;
+            turn += 1;
+        }
+        Ok(())
     })?;
-    Ok(usual(&times))
+    let times = writes::<io::Error>(|turn| {
+        let begin = Instant::now();
+        to_server.write_all(&[(turn % 2) as u8])?;
+        answers.read_exact(&mut [0]).map(|()| begin)
+    });
+    drop(to_server);
+    // The server's own error says more than the end of its pipe.
+    server
+        .join()
+        .map_err(|_| io::Error::other("the thread that writes ended"))??;
+    let times = times?;
+    let of =
+        |parity: usize| -> Vec<f64> { times.iter().skip(parity).step_by(2).copied().collect() };
+    Ok((usual(&of(1)) - usual(&of(0))).max(0.0))
 }
