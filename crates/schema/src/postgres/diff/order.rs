@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Builder;
 use crate::postgres::kept::{Key, Stage};
-use crate::postgres::model::{Body, ConstraintKind, Function, Table, TypeKind};
+use crate::postgres::model::{Body, ConstraintKind, Function, Kept, Table, TypeKind, UserType};
 use crate::postgres::name::Name;
 use crate::postgres::split;
 
@@ -44,17 +44,9 @@ impl<'a> Builder<'a> {
     /// each in source order.
     pub(super) fn units(&self) -> Vec<Unit> {
         let mut waiting = self.kept_units(true);
-        for (name, found) in self.to.types.iter() {
+        for found in self.to.types.values() {
             if self.type_differs(found) {
-                let mentions = match &found.kind {
-                    TypeKind::Enum(_) => Vec::new(),
-                    TypeKind::Domain(_) => split::names(&self.speller.user_type(found)),
-                };
-                waiting.push(Waiting {
-                    unit: Unit::Type(name.clone()),
-                    name: name.clone(),
-                    mentions,
-                });
+                waiting.push(self.waiting_type(found));
             }
         }
         for (name, sequence) in self.to.sequences.iter() {
@@ -96,24 +88,31 @@ impl<'a> Builder<'a> {
         sorted(waiting)
     }
 
+    pub(super) fn waiting_type(&self, found: &UserType) -> Waiting {
+        let mentions = match &found.kind {
+            TypeKind::Enum(_) => Vec::new(),
+            TypeKind::Domain(_) => split::names(&self.speller.user_type(found)),
+        };
+        Waiting {
+            unit: Unit::Type(found.name.clone()),
+            name: found.name.clone(),
+            mentions,
+        }
+    }
+
     /// Objects compared by words, to be made or changed.
     fn kept_units(&self, is_first: bool) -> Vec<Waiting> {
         let mut waiting = Vec::new();
         for (key, kept) in self.to.kept.iter() {
             let is_ours = kept.kind.stage == Stage::Among && FIRST.contains(&key.0) == is_first;
             if is_ours && self.kept_differs(key, kept) {
-                // Nothing names a setting; a name of the same kind means another object.
-                let is_named = kept.undo.is_none() && key.0 != "user-mapping";
+                // A name of the same kind means another object.
+                let is_named = is_named(key, kept);
                 let mut mentions = split::names(&kept.sql);
                 if is_named && (is_first || key.0 == "operator-family") {
                     mentions.retain(|name| *name != kept.base);
                 }
-                let base = kept.base.clone();
-                waiting.push(Waiting {
-                    unit: Unit::Kept(key.clone()),
-                    name: Name::new("", if is_named { base } else { String::new() }),
-                    mentions,
-                });
+                waiting.push(waiting_kept(key, kept, mentions));
             }
         }
         waiting
@@ -165,6 +164,24 @@ impl<'a> Builder<'a> {
                 (_, None) => {}
             },
         }
+    }
+}
+
+/// Whether other statements name the object: none names a setting.
+fn is_named(key: &Key, kept: &Kept) -> bool {
+    kept.undo.is_none() && key.0 != "user-mapping"
+}
+
+pub(super) fn waiting_kept(key: &Key, kept: &Kept, mentions: Vec<String>) -> Waiting {
+    let base = if is_named(key, kept) {
+        kept.base.as_str()
+    } else {
+        ""
+    };
+    Waiting {
+        unit: Unit::Kept(key.clone()),
+        name: Name::new("", base),
+        mentions,
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::Builder;
-use super::order::{Unit, Waiting, function_mentions, sorted};
+use super::order::{Unit, Waiting, function_mentions, sorted, waiting_kept};
 use crate::Hazard;
 use crate::postgres::hazards;
 use crate::postgres::kept::{Key, Stage};
-use crate::postgres::model::{Function, Kept, TypeKind, UserType};
+use crate::postgres::model::{Function, Kept, TypeKind};
 use crate::postgres::name::Name;
 use crate::postgres::split;
 
@@ -47,20 +47,12 @@ impl<'a> Builder<'a> {
             mentions: function_mentions(function),
         });
         let kept = self.unwanted_kept(Stage::Among).into_iter();
-        let kept = kept.map(|(key, kept)| self.waiting_kept(key, kept));
+        let kept = kept.map(|(key, kept)| self.going_kept(key, kept));
         types.chain(functions).chain(kept).collect()
     }
 
-    fn waiting_type(&self, found: &UserType) -> Waiting {
-        Waiting {
-            unit: Unit::Type(found.name.clone()),
-            name: found.name.clone(),
-            mentions: split::names(&self.speller.user_type(found)),
-        }
-    }
-
     /// An object uses the names in the statement, the settings and the triggers.
-    fn waiting_kept(&self, key: &Key, kept: &Kept) -> Waiting {
+    fn going_kept(&self, key: &Key, kept: &Kept) -> Waiting {
         let mut mentions = split::names(&kept.sql);
         if key.0 == "operator-family" {
             // A class of the same name is made of it, and not the other way round.
@@ -76,13 +68,7 @@ impl<'a> Builder<'a> {
                 mentions.extend(triggers.values().map(|each| each.function.name.clone()));
             }
         }
-        let is_named = kept.undo.is_none() && key.0 != "user-mapping";
-        let base = if is_named { kept.base.as_str() } else { "" };
-        Waiting {
-            unit: Unit::Kept(key.clone()),
-            name: Name::new("", base),
-            mentions,
-        }
+        waiting_kept(key, kept, mentions)
     }
 
     /// Drops functions with rows of dropped relations as arguments or results, which go before the
