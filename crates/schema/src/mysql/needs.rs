@@ -1,7 +1,7 @@
 //! Prerequisites of a statement among the possibly held-back ones: the statement is held back
 //! together with a prerequisite.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::model::{ForeignKey, Name, Table};
 use crate::{Object, Statement, Verb};
@@ -15,6 +15,8 @@ pub(super) struct Needs {
     columns: HashMap<String, Vec<usize>>,
     /// Drops of views, by name.
     dropped_views: HashMap<String, usize>,
+    /// Statements that no other one needs.
+    unneeded: HashSet<usize>,
     /// How many statements are known.
     known: usize,
 }
@@ -23,6 +25,9 @@ impl Needs {
     /// Takes in what was added to a plan since the last call.
     fn learn(&mut self, statements: &[Statement]) {
         for (at, statement) in statements.iter().enumerate().skip(self.known) {
+            if self.unneeded.contains(&at) {
+                continue;
+            }
             let Object { kind, name } = &statement.object;
             match (*kind, statement.verb) {
                 ("column", _) => self.columns.entry(name.clone()).or_default().push(at),
@@ -37,6 +42,12 @@ impl Needs {
             }
         }
         self.known = self.known.max(statements.len());
+    }
+
+    /// Leaves out a statement that changes nothing another one could need, such as the order of
+    /// columns. To be called before another statement is added.
+    pub(super) fn leave_out(&mut self, at: usize) {
+        self.unneeded.insert(at);
     }
 
     /// Statements preparing the columns of a foreign key, on both sides.

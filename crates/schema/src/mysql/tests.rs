@@ -391,6 +391,33 @@ fn what_a_foreign_key_holds_back_is_the_key_and_its_columns() {
 }
 
 #[test]
+fn a_new_foreign_key_does_not_wait_for_the_order_of_other_columns() {
+    let schema = |columns: &str, key: &str| {
+        format!(
+            "CREATE TABLE p (id int PRIMARY KEY);\n\
+             CREATE TABLE t (id int PRIMARY KEY, {columns}, KEY k (a){key});"
+        )
+    };
+    let from = schema("a int, b int, c int", "");
+    let key = ", CONSTRAINT f FOREIGN KEY (a) REFERENCES p (id)";
+    let to = schema("b int AS (id), c int, a int", key);
+    for product in [Product::Mysql, Product::MariaDb] {
+        let mut plan = Plan {
+            statements: planned(&from, &to, product),
+        };
+        assert!(
+            plan.statements
+                .iter()
+                .any(|step| step.sql.contains("AFTER"))
+        );
+        plan.hold_back(&Allowed::default());
+        let applied: Vec<&str> = plan.applied().map(|step| step.sql.as_str()).collect();
+        let added = "ALTER TABLE `t` ADD CONSTRAINT `f` FOREIGN KEY (`a`) REFERENCES `p` (`id`)";
+        assert!(applied.contains(&added), "{:#?}", plan.statements);
+    }
+}
+
+#[test]
 fn an_index_is_added_although_the_one_that_it_replaces_stays() {
     let schema = |key: &str| {
         format!(

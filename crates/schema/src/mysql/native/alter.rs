@@ -62,7 +62,9 @@ impl Builder<'_> {
             // It comes again with one of these.
             self.statements[at].needs.extend(at + 1..last);
         }
-        self.alter_with(&table, ("table", name.clone()), order, &needs);
+        if let Some(at) = self.alter_with(&table, ("table", name.clone()), order, &needs) {
+            self.needs.leave_out(at);
+        }
         self.lossy_columns(diff, &table, &freed);
         for (check, clauses) in parts.checks {
             let object = ("constraint", format!("{name}.{}", check.text));
