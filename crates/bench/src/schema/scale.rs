@@ -59,7 +59,7 @@ fn compared(product: Product, from: &str, to: &str) -> Result<f64, Box<dyn Error
         let (from, to) = read_both(from, to, product)?;
         let plan = schema::plan(&from, &to, &PlanOptions::default())?;
         match plan.statements.is_empty() == is_same {
-            true => Ok(()),
+            true => Ok((from, to, plan)),
             false => Err(format!("{} statements", plan.statements.len()).into()),
         }
     })

@@ -67,8 +67,26 @@ pub(crate) fn always_quote(name: &str) -> String {
 
 /// Whether a word cannot be any name without quotes: reserved, or fit for only some kinds of names.
 pub(crate) fn is_keyword(name: &str) -> bool {
-    KEYWORDS.binary_search(&name).is_ok()
+    let letter = name.bytes().next().unwrap_or_default().wrapping_sub(b'a');
+    let starts = BY_LETTER.get(usize::from(letter)..).unwrap_or_default();
+    matches!(starts, [start, end, ..] if KEYWORDS[*start..*end].contains(&name))
 }
+
+/// Where the words of each letter begin among [`KEYWORDS`], and the end of all.
+const BY_LETTER: [usize; 27] = {
+    let mut starts = [0; 27];
+    let mut letter = 0;
+    let mut at = 0;
+    while letter < 26 {
+        while at < KEYWORDS.len() && KEYWORDS[at].as_bytes()[0] < b'a' + letter as u8 {
+            at += 1;
+        }
+        starts[letter] = at;
+        letter += 1;
+    }
+    starts[26] = KEYWORDS.len();
+    starts
+};
 
 /// A string literal.
 pub(crate) fn literal(text: &str) -> String {
@@ -186,6 +204,19 @@ mod tests {
         assert!(KEYWORDS.is_sorted());
         assert!(RESERVED.is_sorted());
         assert!(RESERVED.iter().all(|word| is_keyword(word)));
+        assert!(KEYWORDS.iter().all(|word| is_keyword(word)));
+        let others = [
+            "",
+            "a",
+            "all_",
+            "xmltables",
+            "zone",
+            "{",
+            "_",
+            "Ärger",
+            "ALL",
+        ];
+        assert!(others.iter().all(|word| !is_keyword(word)));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Changes of one table, and whether `ALTER TABLE` is sufficient.
 
+use std::borrow::Cow;
+
 use super::model::{Column, Table};
 use super::normal::{Pieces, piece_of_name};
 use super::renames::remove_one;
@@ -36,7 +38,7 @@ pub(super) fn compare<'a>(from: &'a Table, to: &'a Table) -> Option<Change<'a>> 
 
 fn missing<'a>(here: &'a Table, there: &'a Table) -> impl Iterator<Item = &'a Column> {
     let columns = here.columns.iter();
-    columns.filter(|column| there.column(&column.name.key()).is_none())
+    columns.filter(|column| there.column(&column.name.text).is_none())
 }
 
 /// Sorts columns by dependency: a column named in an expression comes first.
@@ -95,7 +97,10 @@ fn can_be_dropped(column: &Column) -> bool {
 }
 
 /// The table as left by `ALTER TABLE`.
-fn altered(from: &Table, added: &[&Column], dropped: &[&Column]) -> Table {
+fn altered<'a>(from: &'a Table, added: &[&Column], dropped: &[&Column]) -> Cow<'a, Table> {
+    if added.is_empty() && dropped.is_empty() {
+        return Cow::Borrowed(from);
+    }
     let mut table = from.clone();
     for column in dropped {
         table.remove_column(&column.name.key());
@@ -106,7 +111,7 @@ fn altered(from: &Table, added: &[&Column], dropped: &[&Column]) -> Table {
         table.foreign_keys.extend(foreign_keys.cloned());
         table.columns.push((*column).clone());
     }
-    table
+    Cow::Owned(table)
 }
 
 fn is_same(left: &Table, right: &Table) -> bool {
@@ -135,11 +140,11 @@ fn is_same(left: &Table, right: &Table) -> bool {
 
 /// Whether what belongs to the column alone is the same.
 pub(super) fn is_same_column(left: &Column, right: &Column) -> bool {
-    let generated = |column: &Column| {
+    fn generated(column: &Column) -> Option<(&Pieces, bool)> {
         let generated = column.generated.as_ref();
-        generated.map(|each| (each.expression.clone(), each.is_stored))
-    };
-    left.name.key() == right.name.key()
+        generated.map(|each| (&each.expression, each.is_stored))
+    }
+    left.name.is(&right.name.text)
         && left.data_type == right.data_type
         && left.not_null == right.not_null
         && left.default == right.default
@@ -149,6 +154,9 @@ pub(super) fn is_same_column(left: &Column, right: &Column) -> bool {
 
 /// In whatever order.
 fn are_same<T: PartialEq + Clone>(left: &[T], right: &[T]) -> bool {
+    if left == right {
+        return true;
+    }
     let mut rest = right.to_vec();
     left.iter().for_each(|each| remove_one(&mut rest, each));
     left.len() == right.len() && rest.is_empty()

@@ -5,6 +5,7 @@
 //! and trigger and fail on an outdated one, so the changing ones are dropped before; otherwise each
 //! is dropped just before its recreation.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::change::{Change, compare};
@@ -32,7 +33,7 @@ pub(super) struct Builder<'a> {
 
 /// See [`crate::plan()`].
 pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
-    let mut from = from.clone();
+    let mut from = Cow::Borrowed(from);
     let renamed = renames::apply(&mut from, to)?;
     let mut builder = Builder {
         from: &from,

@@ -158,6 +158,11 @@ impl Name {
     pub(super) fn key(&self) -> String {
         self.text.to_ascii_lowercase()
     }
+
+    /// Whether the name has the key.
+    pub(super) fn is(&self, key: &str) -> bool {
+        self.text.eq_ignore_ascii_case(key)
+    }
 }
 
 /// A name in double quotes.
@@ -167,7 +172,7 @@ pub(super) fn quoted(name: &str) -> String {
 
 impl Table {
     pub(super) fn column(&self, key: &str) -> Option<&Column> {
-        self.columns.iter().find(|column| column.name.key() == key)
+        self.columns.iter().find(|column| column.name.is(key))
     }
 
     /// The column aliasing the rowid.

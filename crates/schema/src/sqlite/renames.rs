@@ -1,5 +1,7 @@
 //! Which old names apply, and in which order SQLite can give the new ones.
 
+use std::borrow::Cow;
+
 use super::Schema;
 use super::model::{Column, ForeignKey, Index, Name, Table};
 use super::normal::{Pieces, rename_pieces, with_renamed};
@@ -14,11 +16,11 @@ pub(super) struct Rename {
     pub(super) to: Name,
 }
 
-/// Applies renames to the first schema, and returns the list.
+/// Applies renames to the first schema, which is copied only for that, and returns the list.
 ///
 /// A comment stays in the file after the rename was executed: where the new name exists already, it
 /// means nothing.
-pub(super) fn apply(from: &mut Schema, to: &Schema) -> Result<Vec<Rename>, PlanError> {
+pub(super) fn apply(from: &mut Cow<'_, Schema>, to: &Schema) -> Result<Vec<Rename>, PlanError> {
     let mut renames = Vec::new();
     for table in &to.tables {
         let Some(old) = &table.renamed_from else {
@@ -39,11 +41,12 @@ pub(super) fn apply(from: &mut Schema, to: &Schema) -> Result<Vec<Rename>, PlanE
             from: before.name.clone(),
             to: table.name.clone(),
         });
-        from.rename_table(&old, &table.name);
+        from.to_mut().rename_table(&old, &table.name);
     }
     for table in &to.tables {
         for rename in columns(from, table)? {
-            from.rename_column(&table.name.key(), &rename.from.key(), &rename.to);
+            from.to_mut()
+                .rename_column(&table.name.key(), &rename.from.key(), &rename.to);
             renames.push(rename);
         }
     }
@@ -88,7 +91,7 @@ impl Table {
     pub(super) fn rename_column(&mut self, key: &str, to: &Name) {
         let all = |pieces: &mut Pieces| rename_pieces(pieces, key, &to.text);
         for column in &mut self.columns {
-            if column.name.key() == key {
+            if column.name.is(key) {
                 column.name = to.clone();
             }
             column.definition = with_renamed(&column.definition, key, &to.text);
@@ -142,7 +145,7 @@ impl Index {
         for column in &mut self.columns {
             rename_pieces(&mut column.pieces, key, &to.text);
             match &mut column.column {
-                Some(name) if name.key() == key => *name = to.clone(),
+                Some(name) if name.is(key) => *name = to.clone(),
                 Some(_) => {}
                 None => column.text = with_renamed(&column.text, key, &to.text),
             }
