@@ -21,9 +21,10 @@ use super::connect;
 use crate::DbError;
 
 /// Starts a snapshot with qualified names, and without unsuitable plans: the server has no size
-/// estimate for a `WITH`, and would join by nested loops, or compile a query executed once.
+/// estimate for a `WITH`, and would join by nested loops, or compile a query executed once, or
+/// start processes for it.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; \
-    SET LOCAL jit = off; SET LOCAL enable_nestloop = off";
+    SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_nestloop = off";
 
 /// Begins every statement list: which schemas are ours, and what belongs to extensions.
 pub(super) const OURS: &str = "
@@ -31,8 +32,8 @@ pub(super) const OURS: &str = "
             WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
                 AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_namespace'::regclass
                     AND d.objid = n.oid AND d.deptype = 'e')),
-        foreign_to_us AS (SELECT classid, objid FROM pg_depend WHERE deptype = 'e'),
-        relation AS (SELECT c.*, format('%I.%I', n.nspname, c.relname) AS full_name FROM pg_class c
+        foreign_to_us AS (SELECT classid, objid FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'),
+        relation AS (SELECT c.*, quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS full_name FROM pg_class c
             JOIN ours n ON n.oid = c.relnamespace
             WHERE NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_class'::regclass AND e.objid = c.oid)
                 AND c.relpersistence <> 't')
@@ -147,7 +148,8 @@ const PARTS: &str = "
 /// Query for index definitions without `ON ONLY`, so the one of a partitioned table includes the
 /// partitions' indexes.
 const INDEXES: &str = "
-    SELECT regexp_replace(pg_get_indexdef(i.indexrelid), '^(CREATE (UNIQUE )?INDEX .*?) ON ONLY ', '\\1 ON ')
+    SELECT CASE r.relkind WHEN 'I' THEN regexp_replace(pg_get_indexdef(i.indexrelid), '^(CREATE (UNIQUE )?INDEX .*?) ON ONLY ', '\\1 ON ')
+        ELSE pg_get_indexdef(i.indexrelid) END
     FROM pg_index i JOIN relation r ON r.oid = indexrelid JOIN relation t ON t.oid = indrelid
     WHERE t.relkind IN ('r', 'p') AND NOT r.relispartition AND i.indisvalid
         AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u', 'x'))
@@ -206,6 +208,7 @@ const DETAILS: &str = "
         (CASE attcompression WHEN 'p' THEN 'COMPRESSION pglz' WHEN 'l' THEN 'COMPRESSION lz4' END),
         (CASE WHEN attstattarget >= 0 THEN 'STATISTICS ' || attstattarget END)) AS v (what)
     WHERE attnum > 0 AND NOT attisdropped AND relkind IN ('r', 'p') AND what IS NOT NULL
+        AND (attstorage <> typstorage OR NOT attislocal OR attcompression <> '' OR attstattarget >= 0)
     UNION ALL
     SELECT format('ALTER TABLE ONLY %s REPLICA IDENTITY %s', full_name,
         CASE relreplident WHEN 'n' THEN 'NOTHING' WHEN 'f' THEN 'FULL' ELSE

@@ -7,7 +7,7 @@ macro_rules! items {
             "
     , item AS (
         SELECT attrelid AS relid, 0 AS kind, attnum::text AS rank, attnum AS number,
-            format('%I %s', attname, format_type(atttypid, atttypmod))
+            quote_ident(attname) || ' ' || format_type(atttypid, atttypmod)
             || CASE WHEN attcollation <> 0 AND attcollation <> t.typcollation
                 THEN (SELECT format(' COLLATE %I.%I', cn.nspname, collname) FROM pg_collation c
                     JOIN pg_namespace cn ON cn.oid = collnamespace WHERE c.oid = attcollation) ELSE '' END

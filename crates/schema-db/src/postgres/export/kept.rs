@@ -133,7 +133,7 @@ pub(super) const TYPES: &str = "
 
 /// Aggregates, operators and casts.
 pub(super) const CALLS: &str = "
-    , called AS (SELECT classid, objid FROM pg_depend WHERE deptype = 'i')
+    , called AS (SELECT classid, objid FROM pg_depend WHERE classid = 'pg_cast'::regclass AND deptype = 'i')
     SELECT format('CREATE AGGREGATE %I.%I(%s) (%s)', nspname, proname,
         CASE WHEN pronargs = 0 THEN '*' ELSE pg_get_function_identity_arguments(p.oid) END, concat_ws(', ',
             format('SFUNC = %s, STYPE = %s', aggtransfn::regproc, format_type(aggtranstype, NULL)),
@@ -257,7 +257,7 @@ pub(super) const SETTINGS: &str = "
         AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_event_trigger'::regclass AND e.objid = t.oid)
     UNION ALL
     SELECT format('ALTER TABLE %s OF %I.%I', full_name, nspname, typname)
-    FROM relation r JOIN pg_type t ON t.oid = reloftype JOIN pg_namespace n ON n.oid = typnamespace
+    FROM relation r JOIN pg_type t ON t.oid = reloftype JOIN pg_namespace n ON n.oid = typnamespace WHERE reloftype <> 0
     UNION ALL
     SELECT format('ALTER STATISTICS %I.%I SET STATISTICS %s', nspname, stxname, stxstattarget)
     FROM pg_statistic_ext s JOIN ours n ON n.oid = stxnamespace WHERE coalesce(stxstattarget, -1) >= 0
@@ -270,19 +270,18 @@ pub(super) const SETTINGS: &str = "
     FROM relation r JOIN pg_tablespace s ON s.oid = reltablespace
     WHERE relkind IN ('r', 'p', 'm', 'i', 'I') AND spcname <> 'pg_default' AND NOT (relispartition AND relkind IN ('i', 'I'))
     UNION ALL
-    SELECT format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS %s', full_name, attnum, attstattarget)
-    FROM relation r JOIN pg_attribute ON attrelid = r.oid WHERE relkind IN ('i', 'I') AND coalesce(attstattarget, -1) >= 0
-    UNION ALL
-    SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I SET (%s)', full_name, attname, array_to_string(attoptions, ', '))
-    FROM relation r JOIN pg_attribute ON attrelid = r.oid
-    WHERE relkind IN ('r', 'p', 'm', 'f') AND attoptions IS NOT NULL AND NOT attisdropped
-    UNION ALL
-    SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I SET STATISTICS %s', full_name, attname, attstattarget)
-    FROM relation r JOIN pg_attribute ON attrelid = r.oid WHERE relkind IN ('m', 'f') AND attnum > 0 AND NOT attisdropped AND coalesce(attstattarget, -1) >= 0
+    SELECT format('ALTER %s %s ALTER COLUMN %s SET %s', CASE WHEN relkind IN ('i', 'I') THEN 'INDEX' ELSE 'TABLE ONLY' END, full_name,
+        CASE WHEN relkind IN ('i', 'I') THEN attnum::text ELSE quote_ident(attname) END, what)
+    FROM relation r JOIN pg_attribute ON attrelid = r.oid, LATERAL (VALUES
+        (CASE WHEN relkind IN ('i', 'I', 'm', 'f') AND attstattarget >= 0 THEN 'STATISTICS ' || attstattarget END),
+        (CASE WHEN relkind IN ('r', 'p', 'm', 'f') AND attoptions IS NOT NULL
+            THEN format('(%s)', array_to_string(attoptions, ', ')) END)) AS v (what)
+    WHERE (attstattarget >= 0 OR attoptions IS NOT NULL) AND attnum > 0 AND NOT attisdropped AND what IS NOT NULL
     UNION ALL
     SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s', full_name, attname, pg_get_expr(adbin, adrelid))
-    FROM relation r JOIN pg_attribute a ON attrelid = r.oid JOIN pg_attrdef d ON adrelid = attrelid AND adnum = attnum
-    WHERE attgenerated = '' AND (relkind = 'v' OR (NOT attislocal AND NOT relispartition AND NOT EXISTS (
+    FROM (SELECT * FROM relation WHERE relkind = 'v' OR (NOT relispartition AND oid IN (SELECT inhrelid FROM pg_inherits))) AS r
+    JOIN pg_attribute a ON attrelid = r.oid JOIN pg_attrdef d ON adrelid = attrelid AND adnum = attnum
+    WHERE attgenerated = '' AND (relkind = 'v' OR (NOT attislocal AND NOT EXISTS (
         SELECT FROM pg_inherits JOIN pg_attribute p ON p.attrelid = inhparent AND p.attname = a.attname
         JOIN pg_attrdef pd ON pd.adrelid = p.attrelid AND pd.adnum = p.attnum
         WHERE inhrelid = r.oid AND pg_get_expr(pd.adbin, pd.adrelid) = pg_get_expr(d.adbin, d.adrelid))))

@@ -55,7 +55,7 @@ pub(super) const PRIVILEGES: &str = concat!(
         UNION ALL
         SELECT 'TABLE', full_name, format(' (%s)', string_agg(quote_ident(attname), ', ' ORDER BY attname)), relowner, NULL,
             entry.grantor, entry.grantee, entry.privilege_type, entry.is_grantable
-        FROM relation r JOIN pg_attribute ON attrelid = r.oid AND NOT attisdropped, aclexplode(attacl) AS entry
+        FROM relation r JOIN pg_attribute ON attrelid = r.oid AND NOT attisdropped AND attacl IS NOT NULL, aclexplode(attacl) AS entry
         GROUP BY full_name, relowner, entry.grantor, entry.grantee, entry.privilege_type, entry.is_grantable)
     , named AS (SELECT granted.*, CASE WHEN grantee = 0 THEN 'PUBLIC'
             WHEN grantee = owner AND pg_get_userbyid(owner) = current_user THEN 'CURRENT_USER'
