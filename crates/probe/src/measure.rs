@@ -2,6 +2,7 @@
 //! is.
 
 mod blocks;
+mod client;
 mod interpreter;
 mod io;
 mod memory;
@@ -17,7 +18,8 @@ mod sqlite;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::collect::Wanted;
+use crate::collect::{Wanted, ruby_program};
+use client::AppRuby;
 use doctor::Area;
 use doctor::snapshot::{DatabaseKind, Measures, Snapshot, Unseen};
 
@@ -29,11 +31,14 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     let begin = Instant::now();
     let mut measures = Measures::default();
     let unseen = &mut snapshot.unseen;
+    let ruby = AppRuby {
+        program: ruby_program(&wanted.command),
+        folder: &wanted.folder,
+    };
     if wanted.has(Area::Cpu) {
         cpu(&mut measures, unseen);
         if snapshot.ruby.is_some() {
-            let program = crate::collect::ruby_program(&wanted.command);
-            speculation::ruby(program, &mut measures, unseen);
+            speculation::ruby(ruby.program, &mut measures, unseen);
         }
         hidden(snapshot.machine.is_virtual, &measures, unseen);
     }
@@ -50,11 +55,11 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
         );
     }
     if wanted.has(Area::Disk) || wanted.has(Area::Database) {
-        disk(&wanted.folder, &mut measures, unseen);
+        disk(&wanted.folder, ruby, &mut measures, unseen);
         reads(&wanted.folder, &mut measures, unseen);
     }
     for database in &mut snapshot.databases {
-        let known = place::disk(database, &wanted.folder);
+        let known = place::disk(database, &wanted.folder, ruby);
         database.disk = known.costs;
         if let Some(why) = known.unseen {
             push(unseen, "cost of the disk of the database", why);
@@ -64,7 +69,7 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     if wanted.databases.len() == snapshot.databases.len() {
         for (database, url) in snapshot.databases.iter_mut().zip(&wanted.databases) {
             if database.is_local {
-                server::ask(url, database);
+                server::ask(url, database, ruby);
             }
         }
     }
@@ -97,7 +102,7 @@ pub fn mitigations(wanted: &Wanted, snapshot: &mut Snapshot) {
     let is = |text: &Option<String>, end: &str| text.as_ref().is_some_and(|it| it.ends_with(end));
     let on = is(&process.store_bypass, "mitigated") || is(&process.indirect_branch, "disabled");
     if on && snapshot.ruby.is_some() {
-        let program = crate::collect::ruby_program(&wanted.command);
+        let program = ruby_program(&wanted.command);
         speculation::ruby(program, &mut snapshot.measures, &mut snapshot.unseen);
     }
 }
@@ -140,12 +145,12 @@ fn hidden(is_virtual: bool, measures: &Measures, unseen: &mut Vec<Unseen>) {
     }
 }
 
-fn disk(folder: &Path, measures: &mut Measures, unseen: &mut Vec<Unseen>) {
+fn disk(folder: &Path, ruby: AppRuby<'_>, measures: &mut Measures, unseen: &mut Vec<Unseen>) {
     match io::sync(folder) {
         Ok((median, max)) => {
             measures.sync_ns = Some(median);
             measures.sync_max_ns = Some(max);
-            measures.append_sync_ns = io::append_sync(folder).ok();
+            measures.append_sync_ns = io::append_sync(folder, ruby).ok();
         }
         Err(error) => push(
             unseen,

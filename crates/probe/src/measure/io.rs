@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::client::{AppRuby, COMMITS};
 use super::{usual, writes};
 
 /// What is written at a time, and of how many such pages a file is.
@@ -132,36 +133,90 @@ pub(super) fn sync(folder: &Path) -> io::Result<(f64, f64)> {
 /// Measures what a binary log adds to a commit in the folder, ns: `fdatasync` of a record at the
 /// end of a file, right after the redo log's.
 ///
-/// Another thread waits for the commits, as a client does, with and without the second sync by
-/// turns: the longer the client waits, the longer its core takes to wake.
-pub(super) fn append_sync(folder: &Path) -> io::Result<f64> {
-    // What an update of one row adds to a binary log, of 0.2 to 0.5 KB. With a block each time the
-    // file system would allocate one for each record, which costs a quarter more.
-    const RECORD: usize = 300;
-    const REDO: usize = 512;
-    let redo = written(folder)?;
-    let log = tempfile::tempfile_in(folder)?;
+/// A client waits for the commits, with and without the second sync by turns: the longer it waits,
+/// the longer it takes to wake.
+pub(super) fn append_sync(folder: &Path, ruby: AppRuby<'_>) -> io::Result<f64> {
+    let logs = Logs::make(folder)?;
+    let times = match commits_of_ruby(ruby, &logs) {
+        Ok(times) => times,
+        // No Ruby, or one that does not start; an error of the disk comes again.
+        Err(_) => commits_of_a_thread(logs)?,
+    };
+    let of =
+        |parity: usize| -> Vec<f64> { times.iter().skip(parity).step_by(2).copied().collect() };
+    Ok((usual(&of(1)) - usual(&of(0))).max(0.0))
+}
+
+/// The two files of a commit.
+struct Logs {
+    redo: File,
+    binary: File,
+}
+
+impl Logs {
+    fn make(folder: &Path) -> io::Result<Logs> {
+        Ok(Logs {
+            redo: written(folder)?,
+            binary: tempfile::tempfile_in(folder)?,
+        })
+    }
+
+    /// Commits; every second time with the binary log.
+    fn commit(&self, turn: usize) -> io::Result<()> {
+        // What an update of one row adds to a binary log, of 0.2 to 0.5 KB. With a block each time
+        // the file system would allocate one for each record, which costs a quarter more.
+        const RECORD: usize = 300;
+        const REDO: usize = 512;
+        let place = (turn % PAGES * PAGE) as u64;
+        self.redo.write_all_at(&[turn as u8; REDO], place)?;
+        self.redo.sync_data()?;
+        if turn % 2 == 1 {
+            let end = (turn * RECORD) as u64;
+            self.binary.write_all_at(&[1; RECORD], end)?;
+            self.binary.sync_data()?;
+        }
+        Ok(())
+    }
+}
+
+/// Times of commits as a Ruby sees them, ns.
+fn commits_of_ruby(ruby: AppRuby<'_>, logs: &Logs) -> io::Result<Vec<f64>> {
+    /// The first ones find cold code.
+    const FIRST: usize = 10;
+    const TIMES_MIN: usize = 20;
+    let mut client = ruby.commits()?;
+    let mut times = Vec::new();
+    // The first line has no time.
+    client.line()?;
+    let begin = Instant::now();
+    for turn in 0.. {
+        if times.len() >= FIRST + TIMES_MIN && begin.elapsed() > COMMITS {
+            break;
+        }
+        logs.commit(turn)?;
+        client.send("")?;
+        let took: Result<f64, _> = client.line()?.parse();
+        times.push(took.map_err(io::Error::other)?);
+    }
+    Ok(times.split_off(FIRST))
+}
+
+/// The same as a thread of this program sees them.
+fn commits_of_a_thread(logs: Logs) -> io::Result<Vec<f64>> {
     let (mut asked, mut to_server) = io::pipe()?;
     let (mut answers, mut to_client) = io::pipe()?;
     let server = std::thread::Builder::new().spawn(move || -> io::Result<()> {
-        let mut turn = 0_usize;
-        let mut has_log = [0];
+        let mut turns = 0..;
         // Ends with the other end of the pipe.
-        while asked.read_exact(&mut has_log).is_ok() {
-            redo.write_all_at(&[turn as u8; REDO], (turn % PAGES * PAGE) as u64)?;
-            redo.sync_data()?;
-            if has_log[0] == 1 {
-                log.write_all_at(&[1; RECORD], (turn * RECORD) as u64)?;
-                log.sync_data()?;
-            }
+        while let (Ok(()), Some(turn)) = (asked.read_exact(&mut [0]), turns.next()) {
+            logs.commit(turn)?;
             to_client.write_all(b"x")?;
-            turn += 1;
         }
         Ok(())
     })?;
-    let times = writes::<io::Error>(|turn| {
+    let times = writes::<io::Error>(|_| {
         let begin = Instant::now();
-        to_server.write_all(&[(turn % 2) as u8])?;
+        to_server.write_all(b"x")?;
         answers.read_exact(&mut [0]).map(|()| begin)
     });
     drop(to_server);
@@ -169,8 +224,31 @@ pub(super) fn append_sync(folder: &Path) -> io::Result<f64> {
     server
         .join()
         .map_err(|_| io::Error::other("the thread that writes ended"))??;
-    let times = times?;
-    let of =
-        |parity: usize| -> Vec<f64> { times.iter().skip(parity).step_by(2).copied().collect() };
-    Ok((usual(&of(1)) - usual(&of(0))).max(0.0))
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A shell that asks as the Ruby does, and says that the binary log doubles the wait.
+    #[test]
+    fn what_a_client_saw_counts_and_one_that_ends_is_replaced() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("ruby");
+        let asked = |text: &str| {
+            std::fs::write(&program, format!("#!/bin/sh\n{text}")).unwrap();
+            std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+            let ruby = AppRuby {
+                program: program.to_str().unwrap(),
+                folder: folder.path(),
+            };
+            append_sync(folder.path(), ruby).unwrap()
+        };
+        let saw = asked("echo; while read x; do echo 5000; read x; echo 9000; done");
+        assert_eq!(saw, 4000.0);
+        // No more than a disk takes for good.
+        assert!(asked("exit 1") < 1e9);
+    }
 }

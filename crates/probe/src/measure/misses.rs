@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use capture::Catalogue;
 
+use super::client::Client;
+
 const LOOKUPS: usize = 2000;
 /// Lookups in a row. None but the last is repeated: a small pool that keeps pages free for
 /// `innodb_lru_scan_depth` has given up the others by then.
@@ -32,15 +34,21 @@ const LARGEST: &str = "
 
 /// Returns the additional nanoseconds per page not in the server's memory; `None` where
 /// unmeasurable: no such table, everything in memory, or no right to read.
-pub(super) fn cost(server: &mut Catalogue) -> Option<f64> {
+///
+/// The client waits for the lookups; without one the server's own connection does.
+pub(super) fn cost(server: &mut Catalogue, mut client: Option<Client>) -> Option<f64> {
     let table = Table::largest(server)?;
     // A server at rest keeps free pages: only those after the first half have to make room.
     let begin = Instant::now();
     let half_until =
         |end: Duration| move |done: usize| done >= LOOKUPS / 2 || begin.elapsed() > end;
-    let done = table.lookups(server, 0, half_until(DEADLINE / 2))?.0;
+    let mut half = |server: &mut Catalogue, from: usize, end: Duration| match &mut client {
+        Some(client) => table.lookups(from, half_until(end), |row| client.times(row)),
+        None => table.lookups(from, half_until(end), |row| times(server, row)),
+    };
+    let done = half(server, 0, DEADLINE / 2)?.0;
     let before = reads(server)?;
-    let more_ns = table.lookups(server, done, half_until(DEADLINE))?.1;
+    let more_ns = half(server, done, DEADLINE)?.1;
     per_page(more_ns, reads(server)? - before)
 }
 
@@ -52,6 +60,19 @@ fn reads(server: &mut Catalogue) -> Option<f64> {
 
 fn per_page(more_ns: f64, pages: f64) -> Option<f64> {
     (pages >= READS_MIN && more_ns > 0.0).then(|| more_ns / pages)
+}
+
+/// Sends statements and returns how long they took, and how long as many of the last one alone, ns.
+fn times(server: &mut Catalogue, row: &[String]) -> Option<(f64, f64)> {
+    let again = vec![row.last()?.clone(); row.len()];
+    let mut time = |statements: &[String]| {
+        let begin = Instant::now();
+        for sql in statements {
+            server.rows(sql).ok()?;
+        }
+        Some(begin.elapsed().as_nanos() as f64)
+    };
+    Some((time(row)?, time(&again)?))
 }
 
 /// A table for look-ups by key.
@@ -81,26 +102,19 @@ impl Table {
 
     /// Sends rows of lookups, each followed by repetitions of its last one, until `is_over` holds
     /// of the count of lookups; returns the count and how much longer all rows took than the
-    /// repetitions, ns. `from` lookups were sent before.
+    /// repetitions, ns. `from` lookups were sent before; `times` sends a row and returns both times.
     fn lookups(
         &self,
-        server: &mut Catalogue,
         from: usize,
         is_over: impl Fn(usize) -> bool,
+        mut times: impl FnMut(&[String]) -> Option<(f64, f64)>,
     ) -> Option<(usize, f64)> {
-        let mut time = |row: &[String]| {
-            let begin = Instant::now();
-            for sql in row {
-                server.rows(sql).ok()?;
-            }
-            Some(begin.elapsed().as_nanos() as f64)
-        };
         let (mut done, mut more_ns) = (0, 0.0);
         while !is_over(done) {
             let turns = from + done..from + done + IN_A_ROW;
             let row: Vec<String> = turns.map(|turn| self.lookup(turn)).collect();
-            let again = vec![row[IN_A_ROW - 1].clone(); IN_A_ROW];
-            more_ns += time(&row)? - time(&again)?;
+            let (all, again) = times(&row)?;
+            more_ns += all - again;
             done += IN_A_ROW;
         }
         Some((done, more_ns))

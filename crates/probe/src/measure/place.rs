@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use doctor::snapshot::{Database, DatabaseKind, DiskCosts};
 
+use super::client::AppRuby;
 use super::{io, reads, sqlite};
 
 /// Programs changing into the folder of the data when started.
@@ -20,7 +21,7 @@ pub(super) struct Known {
 }
 
 /// Compares the disk of a database with the disk of the app's folder, and measures another one.
-pub(super) fn disk(database: &Database, folder: &Path) -> Known {
+pub(super) fn disk(database: &Database, folder: &Path, ruby: AppRuby<'_>) -> Known {
     let same = |unseen| Known {
         costs: None,
         unseen,
@@ -48,7 +49,7 @@ pub(super) fn disk(database: &Database, folder: &Path) -> Known {
     }
     let costs = match database.kind {
         DatabaseKind::Sqlite => commits(&data),
-        _ => measured(&data),
+        _ => measured(&data, ruby),
     };
     match costs {
         Ok(costs) => Known {
@@ -102,13 +103,13 @@ fn of_process(said: &Path) -> Option<PathBuf> {
     })
 }
 
-fn measured(data: &Path) -> std::io::Result<DiskCosts> {
+fn measured(data: &Path, ruby: AppRuby<'_>) -> std::io::Result<DiskCosts> {
     let (sync, _) = io::sync(data)?;
     // Where a file system has no reads past its cache, the rest holds all the same.
     let read = reads::File::make(data).and_then(|file| file.uncached());
     Ok(DiskCosts {
         sync_ns: Some(sync),
-        append_sync_ns: io::append_sync(data).ok(),
+        append_sync_ns: io::append_sync(data, ruby).ok(),
         page_read_ns: read.ok(),
         ..DiskCosts::default()
     })

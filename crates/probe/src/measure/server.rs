@@ -5,6 +5,7 @@ use std::time::Duration;
 use capture::{Catalogue, ExplainLimits};
 use doctor::snapshot::{Database, DatabaseKind};
 
+use super::client::AppRuby;
 use super::{blocks, misses, ranges};
 
 /// Least `random_page_cost` asked about.
@@ -12,7 +13,7 @@ const PAGE_COST_MIN: f64 = 3.0;
 
 /// Measures what misses and plans cost, and stores it with the server; what cannot be measured
 /// stays unknown.
-pub(super) fn ask(url: &str, database: &mut Database) {
+pub(super) fn ask(url: &str, database: &mut Database, ruby: AppRuby<'_>) {
     let limits = ExplainLimits {
         connect: Duration::from_secs(1),
         statement: Duration::from_secs(1),
@@ -25,7 +26,7 @@ pub(super) fn ask(url: &str, database: &mut Database) {
         return;
     };
     if database.kind != DatabaseKind::Postgres {
-        database.miss_ns = misses::cost(&mut server);
+        database.miss_ns = misses::cost(&mut server, ruby.lookups(url).ok());
         return;
     }
     database.miss_ns = blocks::cost(&mut server);
