@@ -206,10 +206,14 @@ fn routes(source: &str, rails: bool) -> Vec<String> {
 
 /// Returns the paths of the routes in a line of source.
 fn route(line: &str, rails: bool) -> Vec<String> {
-    let path = if let Some(rest) = line.strip_prefix("get ") {
-        literal(rest)
-    } else if let Some(rest) = line.strip_prefix("map ") {
-        literal(rest)
+    let after = |word: &str| {
+        let rest = line.strip_prefix(word)?.trim_start_matches(' ');
+        literal(rest.strip_prefix('(').unwrap_or(rest))
+    };
+    let path = if line.starts_with("get") {
+        after("get")
+    } else if line.starts_with("map") {
+        after("map")
     } else if let Some(rest) = line.strip_prefix("mount ") {
         let at = rest.split_once("=>").or_else(|| rest.split_once("at:"));
         at.and_then(|(_, at)| literal(at.trim_start()))
@@ -349,6 +353,13 @@ mod tests {
             "get \"/\" do\nget '/login' do\nget \"/a/:id\" do\nget \"/logout\" do\n",
             false,
             &["/", "/login", "/a/1"],
+            &[],
+        );
+        check(
+            "get(\"/\") { \"home\" }\nget('/login') do\nget(\"/b/:id\", provides: :json) { }\n\
+             getter(\"/no\")\nmapping = \"/no\"\n",
+            false,
+            &["/", "/login", "/b/1"],
             &[],
         );
         check(
