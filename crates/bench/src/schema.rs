@@ -159,8 +159,8 @@ fn peak_mib() -> Result<f64, Box<dyn Error>> {
     Ok(kib / 1024.0)
 }
 
-/// Returns the seconds of the fastest repetition. What the work returns is freed after the clock has
-/// stopped: the program ends without freeing its schemas.
+/// Returns the seconds of the fastest repetition. What the work returns is freed after the clock
+/// has stopped: the program ends without freeing its schemas.
 fn fastest<T>(mut work: impl FnMut() -> Result<T, Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
     let mut least = f64::INFINITY;
     for _ in 0..REPETITIONS {

@@ -448,4 +448,24 @@ pub(crate) mod tests {
         );
         assert_eq!(texts[1], "CREATE INDEX CONCURRENTLY i ON t (b)");
     }
+    #[test]
+    fn a_default_that_differs_by_row_rewrites_the_table() {
+        let own = "CREATE FUNCTION f() RETURNS int LANGUAGE sql VOLATILE AS 'SELECT 1';";
+        for (default, rewrites) in [
+            ("gen_random_uuid()", true),
+            ("md5(random()::text)", true),
+            ("f()", true),
+            ("now()", false),
+            ("'a'", false),
+        ] {
+            let from = read(&format!("{own} CREATE TABLE t (b int);"));
+            let to = read(&format!(
+                "{own} CREATE TABLE t (b int, a text DEFAULT ({default})::text);"
+            ));
+            let plan = super::plan(&from, &to, &crate::PlanOptions::default()).unwrap();
+            let mut hazards = plan.statements[0].hazards.iter();
+            let is_named = hazards.any(|each| matches!(each, crate::Hazard::Rewrite(_)));
+            assert_eq!(is_named, rewrites, "{default}");
+        }
+    }
 }

@@ -21,7 +21,7 @@ const DEADLINE: Timespec = Timespec {
 /// Time for commits, from the first.
 pub(super) const COMMITS: Duration = Duration::from_millis(400);
 
-/// The Ruby that an app runs on.
+/// An app's Ruby.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AppRuby<'a> {
     pub(super) program: &'a str,
@@ -37,7 +37,7 @@ pub(super) struct Client {
 }
 
 impl AppRuby<'_> {
-    /// Starts a client that asks for commits.
+    /// Starts a client for commits.
     pub(super) fn commits(self) -> io::Result<Client> {
         let mut command = Command::new(self.program);
         command.arg("--disable-gems");
@@ -78,7 +78,7 @@ impl AppRuby<'_> {
 }
 
 impl Client {
-    /// Returns the next line; the client sends none unasked, so that none is left in the buffer.
+    /// Returns the next line. The client sends none unasked, so that none is left in the buffer.
     ///
     /// # Errors
     /// When none comes in time, or the client ended.
@@ -98,8 +98,7 @@ impl Client {
         writeln!(self.answers, "{line}")
     }
 
-    /// Sends statements and returns how long they took, and how long as many of the last one alone,
-    /// ns.
+    /// Sends statements; returns the time of all, and of as many times the last one alone, ns.
     pub(super) fn times(&mut self, row: &[String]) -> Option<(f64, f64)> {
         self.send(&row.join("\t")).ok()?;
         let line = self.line().ok()?;

@@ -231,7 +231,7 @@ fn commits_of_a_thread(logs: Logs) -> io::Result<Vec<f64>> {
 mod tests {
     use super::*;
 
-    /// A shell that asks as the Ruby does, and says that the binary log doubles the wait.
+    /// The client is a shell with the times of its own choice.
     #[test]
     fn what_a_client_saw_counts_and_one_that_ends_is_replaced() {
         use std::os::unix::fs::PermissionsExt;

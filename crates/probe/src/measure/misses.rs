@@ -62,7 +62,7 @@ fn per_page(more_ns: f64, pages: f64) -> Option<f64> {
     (pages >= READS_MIN && more_ns > 0.0).then(|| more_ns / pages)
 }
 
-/// Sends statements and returns how long they took, and how long as many of the last one alone, ns.
+/// Sends statements; returns the time of all, and of as many times the last one alone, ns.
 fn times(server: &mut Catalogue, row: &[String]) -> Option<(f64, f64)> {
     let again = vec![row.last()?.clone(); row.len()];
     let mut time = |statements: &[String]| {
@@ -102,7 +102,7 @@ impl Table {
 
     /// Sends rows of lookups, each followed by repetitions of its last one, until `is_over` holds
     /// of the count of lookups; returns the count and how much longer all rows took than the
-    /// repetitions, ns. `from` lookups were sent before; `times` sends a row and returns both times.
+    /// repetitions, ns. `from` lookups were sent before; `times` sends a row and gives both times.
     fn lookups(
         &self,
         from: usize,

@@ -15,7 +15,7 @@ pub(super) struct Needs {
     columns: HashMap<String, Vec<usize>>,
     /// Drops of views, by name.
     dropped_views: HashMap<String, usize>,
-    /// Statements that no other one needs.
+    /// Statements needed by no other one.
     unneeded: HashSet<usize>,
     /// How many statements are known.
     known: usize,
@@ -44,8 +44,8 @@ impl Needs {
         self.known = self.known.max(statements.len());
     }
 
-    /// Leaves out a statement that changes nothing another one could need, such as the order of
-    /// columns. To be called before another statement is added.
+    /// Leaves out a statement needed by no other one, such as the order of columns. To be called
+    /// before another statement is added.
     pub(super) fn leave_out(&mut self, at: usize) {
         self.unneeded.insert(at);
     }

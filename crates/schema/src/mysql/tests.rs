@@ -418,6 +418,19 @@ fn a_new_foreign_key_does_not_wait_for_the_order_of_other_columns() {
 }
 
 #[test]
+fn an_engine_that_may_keep_no_rows_waits_for_a_yes() {
+    let table = |engine: &str| format!("CREATE TABLE t (id int PRIMARY KEY) ENGINE={engine};");
+    for (engine, waits) in [("BLACKHOLE", true), ("MEMORY", true), ("MyISAM", false)] {
+        let mut plan = Plan {
+            statements: planned(&table("InnoDB"), &table(engine), Product::MariaDb),
+        };
+        plan.hold_back(&Allowed::default());
+        assert_eq!(plan.statements.len(), 1, "{engine}");
+        assert_eq!(plan.applied().count() == 0, waits, "{engine}");
+    }
+}
+
+#[test]
 fn an_index_is_added_although_the_one_that_it_replaces_stays() {
     let schema = |key: &str| {
         format!(
