@@ -184,7 +184,7 @@ pub fn plan(
         Scratch::Always => true,
     };
     if let Some(database) = database.as_deref_mut().filter(|_| is_worth_asking) {
-        match database.read_back(&wanted.statements()) {
+        match database.read_back(&wanted.compared()) {
             Ok(text) => {
                 let name = "the server's scratch place".to_owned();
                 let server = database.server().clone();

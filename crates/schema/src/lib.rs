@@ -198,6 +198,15 @@ impl Schema {
         }
     }
 
+    /// Returns the statements of [`Schema::statements`] fit for a scratch place, without those that
+    /// are not compared: a role or a setting of the whole server would outlive the place.
+    pub fn compared(&self) -> Vec<String> {
+        match self {
+            Schema::Postgres(schema) => schema.compared(),
+            Schema::Mysql(_) | Schema::Sqlite(_) => self.statements(),
+        }
+    }
+
     /// Takes over the normal forms of a schema as read back from a server, so comparing does not
     /// depend on Hakaru's own idea of the server's normal form. Printing keeps the texts as they
     /// were written. What `stored` lacks, and a schema of another dialect, change nothing.

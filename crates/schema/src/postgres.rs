@@ -66,6 +66,15 @@ pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, P
 impl Schema {
     /// See [`crate::Schema::statements`].
     pub fn statements(&self) -> Vec<String> {
+        self.with(&self.opaque)
+    }
+
+    /// See [`crate::Schema::compared`].
+    pub fn compared(&self) -> Vec<String> {
+        self.with(&[])
+    }
+
+    fn with(&self, opaque: &[String]) -> Vec<String> {
         let empty = Schema {
             default_schema: self.default_schema.clone(),
             role: self.role.clone(),
@@ -84,7 +93,7 @@ impl Schema {
         let text = |statement: crate::Statement| statement.sql;
         let mut all: Vec<String> = before.into_iter().map(text).collect();
         // Aggregates, operators, rules: made of functions and tables, and used by views.
-        all.extend(self.opaque.iter().cloned());
+        all.extend(opaque.iter().cloned());
         all.extend(after.into_iter().map(text));
         all
     }
@@ -467,5 +476,19 @@ pub(crate) mod tests {
             let is_named = hazards.any(|each| matches!(each, crate::Hazard::Rewrite(_)));
             assert_eq!(is_named, rewrites, "{default}");
         }
+    }
+    #[test]
+    fn what_is_the_whole_servers_is_not_compared() {
+        let shared = [
+            "CREATE ROLE app LOGIN",
+            "ALTER SYSTEM SET work_mem = '6MB'",
+            "GRANT a TO b",
+            "SECURITY LABEL FOR p ON ROLE app IS 'x'",
+            "COMMENT ON DATABASE d IS 'x'",
+            "DO $$ BEGIN END $$",
+        ];
+        let schema = read(&format!("{}; CREATE TABLE t (a int);", shared.join("; ")));
+        assert_eq!(schema.statements().len(), shared.len() + 1);
+        assert_eq!(schema.compared().len(), 1, "{:?}", schema.compared());
     }
 }

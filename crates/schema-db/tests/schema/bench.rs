@@ -253,7 +253,7 @@ pub fn create(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
 
 /// Asks the server for the stored form of a schema, like the program with a server at hand.
 pub fn ask(scratch: &mut dyn Scratch, desired: &mut Schema) -> Result<(), String> {
-    let statements = desired.statements();
+    let statements = desired.compared();
     let known = ANSWERS.with_borrow(|answers| answers.as_ref()?.get(&statements).cloned());
     let stored = match known {
         Some(stored) => stored,

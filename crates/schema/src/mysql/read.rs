@@ -185,6 +185,9 @@ impl<'s> Reader<'_, 's> {
             .renames
             .first()
             .map(|(_, renamed)| renamed.from.clone());
+        if self.is_elsewhere(&cursor) {
+            return Ok(Outcome::Noted(NoteKind::Opaque));
+        }
         if cursor.eat("VIEW") {
             let mut view = parse::view(&mut cursor, head, database)?;
             view.source = self.written();
@@ -205,6 +208,10 @@ impl<'s> Reader<'_, 's> {
         } else if let Some(kind) = opaque_kind(&mut cursor) {
             cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
             let (_, name) = cursor.qualified()?;
+            // A loadable function is the whole server's.
+            if cursor.rest().iter().any(|token| token.is("SONAME")) {
+                return Ok(Outcome::Noted(NoteKind::Opaque));
+            }
             let opaque = Opaque {
                 kind,
                 name: name.text,
@@ -223,6 +230,21 @@ impl<'s> Reader<'_, 's> {
             return Ok(Outcome::Noted(NoteKind::Opaque));
         }
         Ok(Outcome::Done)
+    }
+
+    /// Whether a view or program is another database's, where its text as written would make it.
+    fn is_elsewhere(&self, cursor: &Cursor<'_, 's>) -> bool {
+        let mut cursor = *cursor;
+        let is_known = ["VIEW", "TRIGGER", "EVENT"]
+            .iter()
+            .any(|word| cursor.eat(word));
+        if !is_known && opaque_kind(&mut cursor).is_none() {
+            return false;
+        }
+        cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
+        let written = cursor.qualified().ok().and_then(|(database, _)| database);
+        let own = self.database.zip(written);
+        own.is_some_and(|(own, written)| !written.eq_ignore_ascii_case(own))
     }
 
     fn create_table(&mut self, cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {

@@ -418,6 +418,20 @@ fn a_new_foreign_key_does_not_wait_for_the_order_of_other_columns() {
 }
 
 #[test]
+fn what_is_the_whole_servers_or_another_databases_is_not_made() {
+    let text = "CREATE FUNCTION f RETURNS STRING SONAME 'x.so';\n\
+                CREATE VIEW other.v AS SELECT 1;\n\
+                CREATE PROCEDURE IF NOT EXISTS `other`.p() SELECT 1;\n\
+                CREATE EVENT other.e ON SCHEDULE EVERY 1 DAY DO SELECT 1;\n\
+                CREATE USER u;\n\
+                CREATE VIEW app.w AS SELECT 1;";
+    let (schema, notes) = read_on(text, Product::Mysql);
+    assert_eq!(schema.statements().len(), 1, "{:?}", schema.statements());
+    let opaque = notes.iter().filter(|note| note.kind == NoteKind::Opaque);
+    assert_eq!(opaque.count(), 5);
+}
+
+#[test]
 fn an_engine_that_may_keep_no_rows_waits_for_a_yes() {
     let table = |engine: &str| format!("CREATE TABLE t (id int PRIMARY KEY) ENGINE={engine};");
     for (engine, waits) in [("BLACKHOLE", true), ("MEMORY", true), ("MyISAM", false)] {

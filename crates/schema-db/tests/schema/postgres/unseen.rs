@@ -48,6 +48,37 @@ fn what_is_not_compared_is_named() {
 }
 
 #[test]
+fn nothing_of_the_whole_server_is_made_where_a_schema_is_tried_out() {
+    let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);
+    let mut scratch = bench.empty();
+    let database = scratch.database();
+    let role = format!("hakaru_tried_{}", std::process::id());
+    let text = format!(
+        "CREATE ROLE {role}; ALTER DATABASE postgres SET work_mem = '6MB'; CREATE TABLE t (a int DEFAULT (1 + 1));"
+    );
+    database.execute("CREATE TABLE t (a int)").unwrap();
+    let from = bench::load_whole(&database.export().unwrap(), &database.server().clone()).unwrap();
+    let source = schema::Source {
+        name: "wanted".to_owned(),
+        text,
+    };
+    let mut wanted = schema::read(&[source], database.server()).unwrap().schema;
+    let settings = runner::Settings {
+        options: schema::PlanOptions::default(),
+        allowed: schema::Allowed::default(),
+        scratch: runner::Scratch::Always,
+        keep: &|_| true,
+    };
+    let plan = runner::plan(&from, &mut wanted, Some(database), &settings).unwrap();
+    assert_eq!(plan.statements.len(), 1);
+    let made = format!(
+        "SELECT rolname FROM pg_roles WHERE rolname = '{role}' UNION ALL SELECT 'a setting' FROM pg_db_role_setting \
+         WHERE 'work_mem=6MB' = ANY (setconfig)"
+    );
+    assert_eq!(database.query(&made).unwrap(), [[None::<String>; 0]; 0]);
+}
+
+#[test]
 fn an_index_of_a_partitioned_table_reaches_its_partitions() {
     let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);
     let mut scratch = bench.empty();
