@@ -66,15 +66,15 @@ pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, P
 impl Schema {
     /// See [`crate::Schema::statements`].
     pub fn statements(&self) -> Vec<String> {
-        self.with(&self.opaque)
+        self.statements_with(&self.opaque)
     }
 
     /// See [`crate::Schema::compared`].
     pub fn compared(&self) -> Vec<String> {
-        self.with(&[])
+        self.statements_with(&[])
     }
 
-    fn with(&self, opaque: &[String]) -> Vec<String> {
+    fn statements_with(&self, opaque: &[String]) -> Vec<String> {
         let empty = Schema {
             default_schema: self.default_schema.clone(),
             role: self.role.clone(),
@@ -457,6 +457,7 @@ pub(crate) mod tests {
         );
         assert_eq!(texts[1], "CREATE INDEX CONCURRENTLY i ON t (b)");
     }
+
     #[test]
     fn a_default_that_differs_by_row_rewrites_the_table() {
         let own = "CREATE FUNCTION f() RETURNS int LANGUAGE sql VOLATILE AS 'SELECT 1';";
@@ -477,6 +478,7 @@ pub(crate) mod tests {
             assert_eq!(is_named, rewrites, "{default}");
         }
     }
+
     #[test]
     fn what_is_the_whole_servers_is_not_compared() {
         let shared = [
@@ -486,6 +488,7 @@ pub(crate) mod tests {
             "SECURITY LABEL FOR p ON ROLE app IS 'x'",
             "COMMENT ON DATABASE d IS 'x'",
             "DO $$ BEGIN END $$",
+            "SECURITY LABEL ON IS 'x'",
         ];
         let schema = read(&format!("{}; CREATE TABLE t (a int);", shared.join("; ")));
         assert_eq!(schema.statements().len(), shared.len() + 1);

@@ -208,8 +208,9 @@ impl<'s> Reader<'_, 's> {
         } else if let Some(kind) = opaque_kind(&mut cursor) {
             cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
             let (_, name) = cursor.qualified()?;
-            // A loadable function is the whole server's.
-            if cursor.rest().iter().any(|token| token.is("SONAME")) {
+            // A loadable function, `RETURNS type SONAME file`, is the whole server's.
+            let is_loadable = cursor.peek_at(2).is_some_and(|token| token.is("SONAME"));
+            if kind == "function" && is_loadable {
                 return Ok(Outcome::Noted(NoteKind::Opaque));
             }
             let opaque = Opaque {

@@ -424,9 +424,10 @@ fn what_is_the_whole_servers_or_another_databases_is_not_made() {
                 CREATE PROCEDURE IF NOT EXISTS `other`.p() SELECT 1;\n\
                 CREATE EVENT other.e ON SCHEDULE EVERY 1 DAY DO SELECT 1;\n\
                 CREATE USER u;\n\
+                CREATE FUNCTION g() RETURNS int RETURN (SELECT soname FROM t LIMIT 1);\n\
                 CREATE VIEW app.w AS SELECT 1;";
     let (schema, notes) = read_on(text, Product::Mysql);
-    assert_eq!(schema.statements().len(), 1, "{:?}", schema.statements());
+    assert_eq!(schema.statements().len(), 2, "{:?}", schema.statements());
     let opaque = notes.iter().filter(|note| note.kind == NoteKind::Opaque);
     assert_eq!(opaque.count(), 5);
 }

@@ -396,10 +396,11 @@ pub(super) fn of_label(reader: &mut Reader<'_>) -> Option<Step> {
     let (object, label) = (rest[..at].trim(), rest[at + 2..].trim());
     let words: Vec<&str> = object.split_whitespace().collect();
     // Those are the whole server's.
-    let is_shared = ["ROLE", "DATABASE", "TABLESPACE"]
+    let kind = words.first()?;
+    if ["ROLE", "DATABASE", "TABLESPACE"]
         .iter()
-        .any(|word| words[0].eq_ignore_ascii_case(word));
-    if is_shared {
+        .any(|word| kind.eq_ignore_ascii_case(word))
+    {
         return None;
     }
     let base = words.last()?.rsplit('.').next().unwrap_or_default();
