@@ -201,17 +201,23 @@ fn push(unseen: &mut Vec<Unseen>, what: &str, why: String) {
 /// longer: on a virtual disk 0.09 ms back to back, 0.19 ms after 1 ms and 0.34 ms after 3 ms.
 fn writes<E>(mut write: impl FnMut(usize) -> Result<Instant, E>) -> Result<Vec<f64>, E> {
     const PAUSE: Duration = Duration::from_millis(1);
-    const TIMES_MIN: usize = 20;
     const ENOUGH: Duration = Duration::from_millis(200);
-    const DEADLINE: Duration = Duration::from_secs(2);
     let begin = Instant::now();
     let mut times = Vec::new();
-    while begin.elapsed() < DEADLINE && (times.len() < TIMES_MIN || begin.elapsed() < ENOUGH) {
+    while wants_more(begin.elapsed(), times.len(), ENOUGH) {
         std::thread::sleep(PAUSE);
         let from = write(times.len())?;
         times.push(from.elapsed().as_nanos() as f64);
     }
     Ok(times)
+}
+
+/// Whether another write follows: at least 20, and as many as `enough` has room for, but none after
+/// 2 s, however slow the disk is.
+fn wants_more(elapsed: Duration, done: usize, enough: Duration) -> bool {
+    const TIMES_MIN: usize = 20;
+    const DEADLINE: Duration = Duration::from_secs(2);
+    elapsed < DEADLINE && (done < TIMES_MIN || elapsed < enough)
 }
 
 /// The mean, with the longest counted as the second longest. What many of them cost together is
@@ -229,7 +235,17 @@ fn usual(times: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::usual;
+    use std::time::Duration;
+
+    use super::{usual, wants_more};
+
+    #[test]
+    fn a_slow_disk_is_not_written_to_for_long() {
+        let more =
+            |ms: u64, done| wants_more(Duration::from_millis(ms), done, Duration::from_millis(400));
+        assert!(more(0, 0) && more(399, 300) && more(1999, 19));
+        assert!(!more(401, 20) && !more(2000, 3));
+    }
 
     #[test]
     fn a_long_tail_counts_and_a_single_hiccup_does_not() {

@@ -18,9 +18,11 @@ end
 connect = lambda do |address|
   require "uri"
   url = URI(address)
-  parts = [url.user, url.password].map { |part| part && URI.decode_www_form_component(part) }
+  plain = ->(part) { part&.gsub(/%(\h\h)/) { $1.hex.chr } }
+  # By that name the driver takes a socket, of which the address says nothing.
+  host = url.host == "localhost" ? "127.0.0.1" : url.host
   options = {
-    host: url.host, port: url.port, username: parts[0], password: parts[1], database: url.path[1..],
+    host: host, port: url.port, username: plain.(url.user), password: plain.(url.password), database: plain.(url.path[1..]),
     connect_timeout: 1, read_timeout: 2,
   }
   begin

@@ -8,8 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::client::{AppRuby, COMMITS};
-use super::{usual, writes};
+use super::client::AppRuby;
+use super::{usual, wants_more, writes};
 
 /// What is written at a time, and of how many such pages a file is.
 const PAGE: usize = 4096;
@@ -181,24 +181,25 @@ impl Logs {
 
 /// Times of commits as a Ruby sees them, ns.
 fn commits_of_ruby(ruby: AppRuby<'_>, logs: &Logs) -> io::Result<Vec<f64>> {
-    /// The first ones find cold code.
+    /// The first ones find cold code; even, since those with the second sync are every other one.
     const FIRST: usize = 10;
-    const TIMES_MIN: usize = 20;
+    const ENOUGH: Duration = Duration::from_millis(400);
     let mut client = ruby.commits()?;
     let mut times = Vec::new();
     // The first line has no time.
     client.line()?;
     let begin = Instant::now();
-    for turn in 0.. {
-        if times.len() >= FIRST + TIMES_MIN && begin.elapsed() > COMMITS {
-            break;
-        }
-        logs.commit(turn)?;
+    while wants_more(begin.elapsed(), times.len(), ENOUGH) {
+        logs.commit(times.len())?;
         client.send("")?;
         let took: Result<f64, _> = client.line()?.parse();
         times.push(took.map_err(io::Error::other)?);
     }
-    Ok(times.split_off(FIRST))
+    // On a slow disk all are few, and what the code takes does not count.
+    if times.len() >= 3 * FIRST {
+        times.drain(..FIRST);
+    }
+    Ok(times)
 }
 
 /// The same as a thread of this program sees them.

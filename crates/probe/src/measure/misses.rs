@@ -42,13 +42,15 @@ pub(super) fn cost(server: &mut Catalogue, mut client: Option<Client>) -> Option
     let begin = Instant::now();
     let half_until =
         |end: Duration| move |done: usize| done >= LOOKUPS / 2 || begin.elapsed() > end;
-    let mut half = |server: &mut Catalogue, from: usize, end: Duration| match &mut client {
-        Some(client) => table.lookups(from, half_until(end), |row| client.times(row)),
-        None => table.lookups(from, half_until(end), |row| times(server, row)),
+    let mut times = |server: &mut Catalogue, row: &[String]| match &mut client {
+        Some(client) => client.times(row),
+        None => times(server, row),
     };
-    let done = half(server, 0, DEADLINE / 2)?.0;
+    let first = half_until(DEADLINE / 2);
+    let done = table.lookups(0, first, |row| times(server, row))?.0;
     let before = reads(server)?;
-    let more_ns = half(server, done, DEADLINE)?.1;
+    let second = half_until(DEADLINE);
+    let more_ns = table.lookups(done, second, |row| times(server, row))?.1;
     per_page(more_ns, reads(server)? - before)
 }
 
