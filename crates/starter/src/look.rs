@@ -206,14 +206,9 @@ fn routes(source: &str, rails: bool) -> Vec<String> {
 
 /// Returns the paths of the routes in a line of source.
 fn route(line: &str, rails: bool) -> Vec<String> {
-    let after = |word: &str| {
-        let rest = line.strip_prefix(word)?.trim_start_matches(' ');
-        literal(rest.strip_prefix('(').unwrap_or(rest))
-    };
-    let path = if line.starts_with("get") {
-        after("get")
-    } else if line.starts_with("map") {
-        after("map")
+    let called = |word: &&str| line.strip_prefix(word);
+    let path = if let Some(rest) = ["get", "map"].iter().find_map(called) {
+        literal(rest.trim_start_matches([' ', '(']))
     } else if let Some(rest) = line.strip_prefix("mount ") {
         let at = rest.split_once("=>").or_else(|| rest.split_once("at:"));
         at.and_then(|(_, at)| literal(at.trim_start()))

@@ -1,7 +1,7 @@
 //! Prerequisites of a statement among the possibly held-back ones: the statement is held back
 //! together with a prerequisite.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::model::{ForeignKey, Name, Table};
 use crate::{Object, Statement, Verb};
@@ -15,8 +15,6 @@ pub(super) struct Needs {
     columns: HashMap<String, Vec<usize>>,
     /// Drops of views, by name.
     dropped_views: HashMap<String, usize>,
-    /// Statements needed by no other one.
-    unneeded: HashSet<usize>,
     /// How many statements are known.
     known: usize,
 }
@@ -25,9 +23,6 @@ impl Needs {
     /// Takes in what was added to a plan since the last call.
     fn learn(&mut self, statements: &[Statement]) {
         for (at, statement) in statements.iter().enumerate().skip(self.known) {
-            if self.unneeded.contains(&at) {
-                continue;
-            }
             let Object { kind, name } = &statement.object;
             match (*kind, statement.verb) {
                 ("column", _) => self.columns.entry(name.clone()).or_default().push(at),
@@ -44,10 +39,10 @@ impl Needs {
         self.known = self.known.max(statements.len());
     }
 
-    /// Leaves out a statement needed by no other one, such as the order of columns. To be called
-    /// before another statement is added.
-    pub(super) fn leave_out(&mut self, at: usize) {
-        self.unneeded.insert(at);
+    /// Leaves out the last statement, which no other one needs, such as the order of columns.
+    pub(super) fn leave_out_last(&mut self, statements: &[Statement]) {
+        self.learn(&statements[..statements.len().saturating_sub(1)]);
+        self.known = statements.len();
     }
 
     /// Statements preparing the columns of a foreign key, on both sides.

@@ -39,9 +39,12 @@ impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for Listed<K, V> {
 impl<K: Clone + Eq + Hash, V> Listed<K, V> {
     /// Inserts a value at the end; a former value of the key is removed.
     pub(crate) fn insert(&mut self, key: K, value: V) {
-        self.remove(&key);
-        if let Some(index) = &mut self.index {
-            index.insert(key.clone(), self.slots.len());
+        let old = match &mut self.index {
+            Some(index) => index.insert(key.clone(), self.slots.len()),
+            None => self.place(&key),
+        };
+        if let Some(old) = old {
+            self.slots[old] = None;
         }
         self.slots.push(Some((key, value)));
         if self.index.is_none() && self.slots.len() > UNHASHED_MAX {
@@ -98,10 +101,10 @@ impl<K: Clone + Eq + Hash, V> Listed<K, V> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let at = self.place(key)?;
-        if let Some(index) = &mut self.index {
-            index.remove(key);
-        }
+        let at = match &mut self.index {
+            Some(index) => index.remove(key)?,
+            None => self.place(key)?,
+        };
         self.slots[at].take().map(|(_, value)| value)
     }
 

@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
         [self.from, self.to].iter().any(|schema| {
             schema.table(key).is_some()
                 || schema.index(key).is_some()
-                || schema.wholes.iter().any(|whole| whole.name.key() == key)
+                || schema.wholes.iter().any(|whole| whole.name.is(key))
         })
     }
 
@@ -283,7 +283,7 @@ impl<'a> Builder<'a> {
             let (mut needed, mut rebuilt) = (None, self.rebuild_for(whole));
             match before {
                 Some(before) => {
-                    let is_changed = self.is_changed(before, whole) || before.name.key() != key;
+                    let is_changed = self.is_changed(before, whole) || !before.name.is(&key);
                     if !is_changed && !self.is_lost_with_view(whole) {
                         continue;
                     }
@@ -311,7 +311,7 @@ impl<'a> Builder<'a> {
     /// First statement of a table's rebuild, when possibly held back.
     pub(super) fn lossy_rebuild(&self, table: &str) -> Option<usize> {
         let mut lossy = self.lossy.iter();
-        let found = lossy.find(|(name, _)| name.key() == table);
+        let found = lossy.find(|(name, _)| name.is(table));
         found.map(|(_, first)| *first)
     }
 

@@ -72,7 +72,7 @@ impl<'a> Builder<'a> {
         }
         let mut wholes = from.wholes.iter();
         let whole = wholes.find(|whole| {
-            whole.kind != WholeKind::Trigger && whole.name.key() == key && self.goes(whole)
+            whole.kind != WholeKind::Trigger && whole.name.is(key) && self.goes(whole)
         })?;
         Some(self.drop_whole(whole))
     }
@@ -209,7 +209,7 @@ impl<'a> Builder<'a> {
             .from
             .indexes
             .iter()
-            .filter(|index| index.table.key() == table.key())
+            .filter(|index| index.table.is(&table.text))
         {
             let condition = index.condition.as_ref().map(|(pieces, _)| pieces);
             let mut all = index
@@ -225,7 +225,7 @@ impl<'a> Builder<'a> {
             let is_on = whole
                 .table
                 .as_ref()
-                .is_some_and(|each| each.key() == table.key());
+                .is_some_and(|each| each.is(&table.text));
             let names_table = is_on || whole.pieces.contains(&table_piece);
             if names_table && whole.pieces.contains(&piece) {
                 found.extend(self.is_dropped(whole.kind.word(), &whole.name.text));
@@ -246,7 +246,7 @@ impl Index {
                 .collect()
         };
         let condition = |index: &Index| index.condition.as_ref().map(|(pieces, _)| pieces.clone());
-        self.table.key() == other.table.key()
+        self.table.is(&other.table.text)
             && self.is_unique == other.is_unique
             && columns(self) == columns(other)
             && condition(self) == condition(other)

@@ -229,7 +229,7 @@ impl Reader<'_> {
             }
             DropKind::Index => {
                 schema.index_keys.remove(&key);
-                schema.indexes.retain(|index| index.name.key() != key);
+                schema.indexes.retain(|index| !index.name.is(&key));
             }
             DropKind::View => schema.remove_whole(WholeKind::View, &key),
             DropKind::Trigger => schema.remove_whole(WholeKind::Trigger, &key),

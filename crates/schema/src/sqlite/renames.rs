@@ -116,11 +116,7 @@ impl Table {
 
     /// Removes a column with all constraints written at the column.
     pub(super) fn remove_column(&mut self, key: &str) {
-        let Some(at) = self
-            .columns
-            .iter()
-            .position(|column| column.name.key() == key)
-        else {
+        let Some(at) = self.columns.iter().position(|column| column.name.is(key)) else {
             return;
         };
         let Column { inline, .. } = self.columns.remove(at);

@@ -62,8 +62,9 @@ impl Builder<'_> {
             // It comes again with one of these.
             self.statements[at].needs.extend(at + 1..last);
         }
-        if let Some(at) = self.alter_with(&table, ("table", name.clone()), order, &needs) {
-            self.needs.leave_out(at);
+        let ordered = self.alter_with(&table, ("table", name.clone()), order, &needs);
+        if ordered.is_some() {
+            self.needs.leave_out_last(&self.statements);
         }
         self.lossy_columns(diff, &table, &freed);
         for (check, clauses) in parts.checks {
