@@ -63,6 +63,7 @@ pub(super) fn run(args: &ApplyArgs) -> Result<Ended, Failure> {
 fn directly(args: &ApplyArgs, place: &Place, to: &Place) -> Result<Ended, Failure> {
     let database = open(args, place)?;
     let server = database.server().clone();
+    sides::check_roles(&args.how.role, &server)?;
     let texts = texts::of(to, &server)?;
     let scope = sides::scope(&args.how, [&texts, &Texts::default()]);
     let ready = sides::ready(&scope, &server)?;
@@ -120,6 +121,7 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Ended, Failure> {
         settings.options.index_concurrently = true;
         settings.options.offline.clone_from(&terms.allow);
     }
+    settings.options.roles.clone_from(&document.roles);
     let texts: Vec<Source> = document.wanted.iter().map(|sql| text(path, sql)).collect();
     let read = runner::read(&texts, &server, &settings);
     let (wanted, _) = read.map_err(|error| of_run(&error))?;
@@ -213,6 +215,7 @@ impl Work<'_> {
             unseen: self.unseen.clone(),
             scope: self.scope.clone(),
             online: self.online.clone(),
+            roles: self.settings.options.roles.clone(),
         })
     }
 

@@ -42,6 +42,9 @@ pub(super) struct Document {
     /// Scope of the comparison; older files leave nothing out.
     #[serde(default, skip_serializing_if = "Scope::is_all")]
     pub(super) scope: Scope,
+    /// Roles and users as parts of the schema themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) roles: Vec<String>,
     /// Statements of the schema after the plan.
     pub(super) wanted: Vec<String>,
     /// Set by `apply`.
@@ -168,6 +171,7 @@ pub(super) fn of(compared: &Compared) -> Document {
         unseen,
         scope,
         online,
+        roles,
     } = compared;
     Document {
         format: FORMAT.to_owned(),
@@ -183,6 +187,7 @@ pub(super) fn of(compared: &Compared) -> Document {
         unseen: unseen.iter().map(hidden).collect(),
         online: online.clone(),
         scope: scope.clone(),
+        roles: roles.clone(),
         wanted: wanted.statements(),
         outcome: None,
     }

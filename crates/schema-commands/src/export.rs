@@ -28,10 +28,12 @@ pub(super) fn run(args: &ExportArgs) -> Result<Ended, Failure> {
         (None, Some(dialect)) => dialect.server(),
         (None, None) => return Err(sides::unknown_dialect(&place.shown())),
     };
+    sides::check_roles(&args.role, &server)?;
     let texts = texts::of(&place, &server)?;
     let scope = args.filter.scope();
     let ready = sides::ready(&scope, &server)?;
-    let settings = sides::plain(forever(sides::ready(&scope, &server)?));
+    let mut settings = sides::plain(forever(sides::ready(&scope, &server)?));
+    settings.options.roles.clone_from(&args.role);
     let (schema, mut unseen) = sides::read(database.as_deref_mut(), &texts, &server, &settings)?;
     unseen = sides::seen_by(&ready, unseen);
     if database.is_none() {
@@ -156,6 +158,7 @@ fn stands_alone(kind: &str) -> bool {
 /// Two digits for the order of files, in which an empty server accepts the statements.
 fn place_of(kind: &str) -> String {
     let number = match kind {
+        "role" => 9,
         "schema" => 10,
         "extension" => 11,
         "type" | "enum" | "domain" => 12,
@@ -165,7 +168,7 @@ fn place_of(kind: &str) -> String {
         "view" | "materialized view" | "materialized-view" => 30,
         _ => 40,
     };
-    format!("{number}-{kind}").replace(' ', "-")
+    format!("{number:02}-{kind}").replace(' ', "-")
 }
 
 /// A file name valid in every file system, without a path.

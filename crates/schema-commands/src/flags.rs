@@ -144,6 +144,11 @@ pub struct ExportArgs {
     #[arg(long)]
     pub dialect: Option<Dialect>,
 
+    /// A role, or user of MySQL or MariaDB, to be written too, without the password; may be
+    /// repeated
+    #[arg(long, value_name = "ROLE")]
+    pub role: Vec<String>,
+
     /// End with 0 although there are objects that are neither compared nor written, such as owners;
     /// they are named in any case
     #[arg(long)]
@@ -300,6 +305,11 @@ pub struct How {
     /// A role whose privileges are part of the schema; may be repeated
     #[arg(long, value_name = "ROLE")]
     pub managed_role: Vec<String>,
+
+    /// A role, or user of MySQL or MariaDB, as part of the schema: created or altered if created by
+    /// the text, never dropped, and without the password; may be repeated
+    #[arg(long, value_name = "ROLE")]
+    pub role: Vec<String>,
 
     /// End with 0 although there are objects that are neither compared nor written, such as owners;
     /// they are named in any case

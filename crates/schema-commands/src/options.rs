@@ -32,6 +32,7 @@ impl How {
                 offline: self.allow.clone(),
                 auto_increment: self.auto_increment,
                 managed_roles: self.managed_role.clone(),
+                roles: self.role.clone(),
                 any_column_order: ready.any_column_order,
                 is_outline: ready.is_outline(),
                 ..PlanOptions::default()

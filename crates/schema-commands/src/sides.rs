@@ -2,7 +2,7 @@
 
 use figures::counted;
 use rails_schema::Said;
-use schema::{Allowed, Note, NoteKind, Object, Plan, PlanOptions, Schema, Server};
+use schema::{Allowed, Note, NoteKind, Object, Plan, PlanOptions, Product, Schema, Server};
 use schema_db::runner::{self, Scratch, Settings};
 use schema_db::{Database, Unseen};
 use words::text;
@@ -39,6 +39,8 @@ pub(super) struct Compared {
     pub(super) scope: Scope,
     /// Terms for tables in use.
     pub(super) online: Option<OnlineTerms>,
+    /// Roles and users as parts of the schema themselves.
+    pub(super) roles: Vec<String>,
 }
 
 /// Scope of a comparison of the texts.
@@ -88,6 +90,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
         [&place, &to],
         args.how.dialect,
     )?;
+    check_roles(&args.how.role, &server)?;
     let texts = (texts::of(&place, &server)?, texts::of(&to, &server)?);
     let scope = scope(&args.how, [&texts.0, &texts.1]);
     let settings = args.how.settings(&server, ready(&scope, &server)?);
@@ -123,6 +126,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
         unseen: seen_by(&ready, once(unseen)),
         scope,
         online: args.how.online_terms(),
+        roles: args.how.role.clone(),
     })
 }
 
@@ -179,6 +183,16 @@ pub(super) fn server(
         let places: Vec<String> = places.iter().map(|place| place.shown()).collect();
         unknown_dialect(&places.join(" and "))
     })
+}
+
+/// Refuses roles where there are none.
+pub(super) fn check_roles(roles: &[String], server: &Server) -> Result<(), Failure> {
+    match roles.is_empty() || server.product != Product::Sqlite {
+        true => Ok(()),
+        false => Err(Failure::usage(
+            "SQLite has no roles; leave --role and `roles` under [schema] out",
+        )),
+    }
 }
 
 pub(super) fn unknown_dialect(places: &str) -> Failure {

@@ -27,6 +27,15 @@ pub trait Database: Send {
     /// Whatever the server says.
     fn export(&mut self) -> Result<String, DbError>;
 
+    /// Returns roles and users by name, as SQL text for [`schema::read_with_roles`]. They belong to
+    /// the whole server and are in no [`Database::export`].
+    ///
+    /// # Errors
+    /// Whatever the server says, such as a missing right to read roles.
+    fn roles(&mut self, _names: &[String]) -> Result<String, DbError> {
+        Ok(String::new())
+    }
+
     /// Returns objects in the database not exported by [`Database::export`], and so not compared.
     ///
     /// # Errors

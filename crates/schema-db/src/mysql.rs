@@ -7,6 +7,7 @@
 mod connection;
 mod error;
 mod export;
+mod roles;
 mod unseen;
 
 use database::Kind;
@@ -171,6 +172,10 @@ impl Database for Mysql {
 
     fn export(&mut self) -> Result<String, DbError> {
         export::export(&self.address, &self.server, self.readers)
+    }
+
+    fn roles(&mut self, names: &[String]) -> Result<String, DbError> {
+        roles::statements(&mut self.connection, self.server.product, names)
     }
 
     fn unseen(&mut self) -> Result<Vec<Unseen>, DbError> {

@@ -2,6 +2,7 @@
 
 mod connect;
 mod export;
+mod roles;
 mod scratch;
 mod unseen;
 
@@ -33,6 +34,15 @@ impl Database for Postgres {
 
     fn export(&mut self) -> Result<String, DbError> {
         export::export(&mut self.client, &mut self.prepared, &self.server)
+    }
+
+    fn roles(&mut self, names: &[String]) -> Result<String, DbError> {
+        let sql = roles::query(names, self.server.version);
+        let rows = self.query(&sql).map_err(|error| DbError {
+            sql: Some("the list of roles".to_owned()),
+            ..error
+        })?;
+        Ok(rows.into_iter().flatten().flatten().collect())
     }
 
     fn unseen(&mut self) -> Result<Vec<Unseen>, DbError> {

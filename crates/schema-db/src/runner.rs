@@ -120,12 +120,18 @@ pub fn current(
     database: &mut dyn Database,
     settings: &Settings<'_>,
 ) -> Result<(Schema, Vec<Note>), RunError> {
-    let text = database.export()?;
-    let source = Source {
+    let source = |text| Source {
         name: "the server's schema".to_owned(),
         text,
     };
-    read(&[source], &database.server().clone(), settings)
+    let mut sources = vec![source(database.export()?)];
+    let names = &settings.options.roles;
+    if !names.is_empty() {
+        sources.push(source(database.roles(names)?));
+    }
+    let (mut schema, notes) = read(&sources, &database.server().clone(), settings)?;
+    schema.forget_logins();
+    Ok((schema, notes))
 }
 
 /// The schema in texts.
@@ -137,7 +143,9 @@ pub fn read(
     server: &Server,
     settings: &Settings<'_>,
 ) -> Result<(Schema, Vec<Note>), RunError> {
-    Ok(kept(schema::read(texts, server)?, settings))
+    let names = &settings.options.roles;
+    let loaded = schema::read_with_roles(texts, server, names)?;
+    Ok(kept(loaded, settings))
 }
 
 /// The schemas in two lists of texts, which are read at the same time, and the notes on both.
@@ -149,7 +157,14 @@ pub fn read_both(
     server: &Server,
     settings: &Settings<'_>,
 ) -> Result<(Schema, Schema, Vec<Note>), RunError> {
-    let (from, to) = schema::read_both(texts, server)?;
+    let names = &settings.options.roles;
+    let (from, to) = match names.is_empty() {
+        true => schema::read_both(texts, server)?,
+        false => (
+            schema::read_with_roles(texts.0, server, names)?,
+            schema::read_with_roles(texts.1, server, names)?,
+        ),
+    };
     let (from, mut notes) = kept(from, settings);
     let (to, others) = kept(to, settings);
     notes.extend(others);

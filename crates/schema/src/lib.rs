@@ -11,6 +11,7 @@ pub mod outline;
 pub mod plan;
 pub mod postgres;
 pub mod rename;
+mod roles;
 pub mod server;
 pub mod sqlite;
 pub mod text;
@@ -64,7 +65,7 @@ pub struct PlanOptions {
     pub index_concurrently: bool,
     /// Whether a table's `AUTO_INCREMENT` counter is part of the schema (MySQL).
     pub auto_increment: bool,
-    /// Roles whose privileges are part of the schema (PostgreSQL).
+    /// Roles whose privileges are part of the schema.
     pub managed_roles: Vec<String>,
     /// The wanted schema says nothing about the order of columns.
     pub any_column_order: bool,
@@ -80,6 +81,8 @@ pub struct PlanOptions {
     /// Whether drops are going to be held back: an index is then added apart from the drop of the
     /// replaced index (MySQL, in sqldef's order).
     pub holds_drops: bool,
+    /// Roles and users as parts of the schema themselves, where created by a text.
+    pub roles: Vec<String>,
     /// Keep the source's quoting of names instead of quoting all (`legacy_ignore_quotes: false`).
     pub keep_quoting: bool,
 }
@@ -129,6 +132,24 @@ fn read_on(cores: usize, sources: &[Source], server: &Server) -> Result<Loaded, 
     }
 }
 
+/// Reads texts as [`read()`] does, with the named roles and users created by the texts; names as
+/// for [`PlanOptions::managed_roles`].
+///
+/// # Errors
+/// Those of [`read()`].
+pub fn read_with_roles(
+    sources: &[Source],
+    server: &Server,
+    names: &[String],
+) -> Result<Loaded, SyntaxError> {
+    let (sources, roles) = roles::take(sources, server, names);
+    let mut loaded = read(&sources, server)?;
+    if let Some(own) = loaded.schema.roles_mut() {
+        *own = roles;
+    }
+    Ok(loaded)
+}
+
 /// Reads two schemas as [`read()`] does, at the same time.
 ///
 /// # Errors
@@ -171,10 +192,14 @@ pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, P
         }
         false => plan_in_order(from, to, options),
     }?;
-    Ok(match options.online {
+    let mut plan = match options.online {
         true => online::rewrite(plan, from, options),
         false => plan,
-    })
+    };
+    if let (Some(from), Some(to)) = (from.roles(), to.roles()) {
+        to.plan(from, &mut plan)?;
+    }
+    Ok(plan)
 }
 
 fn plan_in_order(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
@@ -191,10 +216,40 @@ fn plan_in_order(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Pl
 impl Schema {
     /// Returns the whole schema as statements without `;`, in an order accepted by an empty server.
     pub fn statements(&self) -> Vec<String> {
-        match self {
+        let others = match self {
             Schema::Mysql(schema) => schema.statements(),
             Schema::Postgres(schema) => schema.statements(),
             Schema::Sqlite(schema) => schema.statements(),
+        };
+        match self.roles().map(roles::Roles::statements) {
+            Some(mut all) if !all.is_empty() => {
+                all.extend(others);
+                all
+            }
+            _ => others,
+        }
+    }
+
+    fn roles(&self) -> Option<&roles::Roles> {
+        match self {
+            Schema::Mysql(schema) => Some(&schema.roles),
+            Schema::Postgres(schema) => Some(&schema.roles),
+            Schema::Sqlite(_) => None,
+        }
+    }
+
+    fn roles_mut(&mut self) -> Option<&mut roles::Roles> {
+        match self {
+            Schema::Mysql(schema) => Some(&mut schema.roles),
+            Schema::Postgres(schema) => Some(&mut schema.roles),
+            Schema::Sqlite(_) => None,
+        }
+    }
+
+    /// Forgets the passwords of roles, known to a server and not for a text.
+    pub fn forget_logins(&mut self) {
+        if let Some(roles) = self.roles_mut() {
+            roles.forget_logins();
         }
     }
 
@@ -203,7 +258,8 @@ impl Schema {
     pub fn compared(&self) -> Vec<String> {
         match self {
             Schema::Postgres(schema) => schema.compared(),
-            Schema::Mysql(_) | Schema::Sqlite(_) => self.statements(),
+            Schema::Mysql(schema) => schema.compared(),
+            Schema::Sqlite(schema) => schema.statements(),
         }
     }
 
@@ -241,6 +297,9 @@ impl Schema {
 
     /// Retains the objects for which `keep` returns `true`. The parts of a table go with it.
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
+        if let Some(roles) = self.roles_mut() {
+            roles.retain(keep);
+        }
         match self {
             Schema::Mysql(schema) => schema.retain(keep),
             Schema::Postgres(schema) => schema.retain(keep),

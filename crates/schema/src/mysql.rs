@@ -31,6 +31,7 @@ mod parse;
 mod read;
 mod renames;
 mod render;
+mod roles;
 mod split;
 mod trigger_order;
 
@@ -38,6 +39,8 @@ use std::collections::HashMap;
 
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, Style, SyntaxError};
 use model::{Event, Grant, Name, Opaque, Table, Trigger, View};
+
+pub(crate) use roles::role_changes;
 
 pub use dormant::dormant;
 pub use oracle::{ORACLE_MODE, needs_oracle_mode};
@@ -54,6 +57,10 @@ pub struct Schema {
     /// Routines and sequences.
     opaques: Vec<Opaque>,
     grants: Vec<Grant>,
+    /// Statements as written, not compared.
+    unread: Vec<String>,
+    /// Named roles and users of the server.
+    pub(crate) roles: crate::roles::Roles,
     is_mariadb: bool,
     /// Whether names of tables are compared without regard to case.
     has_lower_names: bool,
@@ -173,6 +180,20 @@ impl Schema {
 
     /// See [`crate::Schema::statements`].
     pub fn statements(&self) -> Vec<String> {
+        // Roles, tablespaces and what is in other databases are used; others change what is there.
+        let is_made = |text: &&String| {
+            text.get(..6)
+                .is_some_and(|start| start.eq_ignore_ascii_case("create"))
+        };
+        let (before, after): (Vec<&String>, Vec<&String>) = self.unread.iter().partition(is_made);
+        let mut all: Vec<String> = before.into_iter().cloned().collect();
+        all.extend(self.compared());
+        all.extend(after.into_iter().cloned());
+        all
+    }
+
+    /// See [`crate::Schema::compared`].
+    pub fn compared(&self) -> Vec<String> {
         native::creation(self)
     }
 

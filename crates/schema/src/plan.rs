@@ -316,6 +316,16 @@ impl Plan {
         self.statements.push(statement);
     }
 
+    /// Appends statements of which each depends on the one before.
+    pub(crate) fn push_chain(&mut self, statements: Vec<Statement>) {
+        for (at, mut statement) in statements.into_iter().enumerate() {
+            if at > 0 {
+                statement.needs.push(self.statements.len() - 1);
+            }
+            self.statements.push(statement);
+        }
+    }
+
     /// Inserts a statement right behind the one at `at`.
     pub fn insert_after(&mut self, at: usize, statement: Statement) {
         let needs = self.statements.iter_mut().flat_map(|each| &mut each.needs);

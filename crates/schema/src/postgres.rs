@@ -19,6 +19,7 @@ pub(crate) mod model;
 mod name;
 mod outline;
 mod read;
+mod roles;
 mod same;
 mod spell;
 mod split;
@@ -28,6 +29,9 @@ mod types;
 mod unsaid;
 
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
+
+pub(crate) use name::quote as quoted;
+pub(crate) use roles::role_changes;
 
 pub use model::Schema;
 

@@ -13,5 +13,6 @@ mod lint;
 mod online;
 mod program;
 mod rails;
+mod roles;
 mod server;
 mod sqlite;

@@ -13,7 +13,7 @@ use super::lex::Fault;
 use super::model::{Check, Column, ForeignKey, Index, Name};
 
 pub(super) use column::data_type;
-pub(super) use grant::grants;
+pub(super) use grant::{grantee, grants};
 pub(super) use index::created as created_index;
 pub(super) use program::{event, head, trigger, view};
 pub(super) use table::{Created, VERSIONING, table};

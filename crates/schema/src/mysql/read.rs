@@ -73,6 +73,14 @@ pub(super) fn source(
             ..SyntaxError::at(source, fault.at, fault.message)
         })?;
         if let Outcome::Noted(kind) = outcome {
+            let drops = statement
+                .tokens
+                .first()
+                .is_some_and(|first| first.is("DROP"));
+            if kind == NoteKind::Opaque && !drops {
+                let text = written(&source.text, &statement.tokens, None);
+                schema.unread.push(text);
+            }
             notes.push(Note {
                 source: source.name.clone(),
                 line,
@@ -108,6 +116,9 @@ impl<'s> Reader<'_, 's> {
             .is_some_and(|second| second.is("DATABASE") || second.is("SCHEMA"));
         if is_database || cursor.is_any(&SETTINGS) {
             return Ok(Outcome::Noted(NoteKind::Setting));
+        }
+        if self.is_of_foreign_table(cursor) {
+            return Ok(Outcome::Noted(NoteKind::Opaque));
         }
         if cursor.is_any(&DATA) {
             return Ok(Outcome::Noted(NoteKind::Data));
@@ -233,6 +244,43 @@ impl<'s> Reader<'_, 's> {
         Ok(Outcome::Done)
     }
 
+    /// Whether the statement is about a table in another database, possibly of an own table's name.
+    fn is_of_foreign_table(&self, mut cursor: Cursor<'_, 's>) -> bool {
+        let verbs = ["CREATE", "ALTER", "DROP", "RENAME"];
+        if self.database.is_none() || !verbs.iter().any(|verb| cursor.eat(verb)) {
+            return false;
+        }
+        for word in [
+            "TEMPORARY",
+            "ONLINE",
+            "IGNORE",
+            "UNIQUE",
+            "FULLTEXT",
+            "SPATIAL",
+        ] {
+            cursor.eat(word);
+        }
+        cursor.eat_seq(&["OR", "REPLACE"]);
+        if cursor.eat("INDEX") {
+            while !cursor.is_done() && !cursor.eat("ON") {
+                cursor.at += 1;
+            }
+        } else if !cursor.eat("TABLE") {
+            return false;
+        }
+        if !cursor.eat_seq(&["IF", "NOT", "EXISTS"]) {
+            cursor.eat_seq(&["IF", "EXISTS"]);
+        }
+        self.is_foreign_name(cursor)
+    }
+
+    /// Whether a name in another database is next.
+    fn is_foreign_name(&self, mut cursor: Cursor<'_, 's>) -> bool {
+        let written = cursor.qualified().ok().and_then(|(database, _)| database);
+        let own = self.database.zip(written);
+        own.is_some_and(|(own, written)| !written.eq_ignore_ascii_case(own))
+    }
+
     /// Whether a view or program is another database's, where its text as written would make it.
     fn is_elsewhere(&self, cursor: &Cursor<'_, 's>) -> bool {
         let mut cursor = *cursor;
@@ -243,9 +291,7 @@ impl<'s> Reader<'_, 's> {
             return false;
         }
         cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
-        let written = cursor.qualified().ok().and_then(|(database, _)| database);
-        let own = self.database.zip(written);
-        own.is_some_and(|(own, written)| !written.eq_ignore_ascii_case(own))
+        self.is_foreign_name(cursor)
     }
 
     fn create_table(&mut self, cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {

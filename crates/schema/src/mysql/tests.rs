@@ -300,8 +300,10 @@ fn dumps_are_read_as_the_client_does() {
         "CREATE TABLE `t` (id int)",
         "CREATE INDEX i ON t (id)",
         "CREATE DEFINER=`root`@`%` TRIGGER x BEFORE INSERT ON t FOR EACH ROW BEGIN SET @a = 1; END",
+        "GRANT reader TO me",
     ];
     assert_eq!(schema.statements(), expected);
+    assert_eq!(schema.compared(), expected[..3]);
     let kinds: Vec<(usize, NoteKind)> = notes.iter().map(|note| (note.line, note.kind)).collect();
     assert_eq!(
         kinds,
@@ -425,11 +427,21 @@ fn what_is_the_whole_servers_or_another_databases_is_not_made() {
                 CREATE EVENT other.e ON SCHEDULE EVERY 1 DAY DO SELECT 1;\n\
                 CREATE USER u;\n\
                 CREATE FUNCTION g() RETURNS int RETURN (SELECT soname FROM t LIMIT 1);\n\
-                CREATE VIEW app.w AS SELECT 1;";
+                CREATE VIEW app.w AS SELECT 1;
+                CREATE TABLE app.t (a int);
+                CREATE TABLE IF NOT EXISTS other.t (b int);
+                ALTER TABLE `other`.t ADD c int;
+                CREATE UNIQUE INDEX i ON other.t (b);
+                DROP TABLE IF EXISTS other.t;";
     let (schema, notes) = read_on(text, Product::Mysql);
-    assert_eq!(schema.statements().len(), 2, "{:?}", schema.statements());
+    assert_eq!(schema.compared().len(), 3, "{:?}", schema.compared());
     let opaque = notes.iter().filter(|note| note.kind == NoteKind::Opaque);
-    assert_eq!(opaque.count(), 5);
+    assert_eq!(opaque.count(), 9);
+    // A text of them all is no longer one that also drops.
+    let all = schema.statements();
+    assert_eq!(all.len(), 11, "{all:?}");
+    assert_eq!(all[4], "CREATE USER u");
+    assert_eq!(all[10], "ALTER TABLE `other`.t ADD c int");
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub struct Schema {
     pub(crate) stored: Option<Box<Schema>>,
     /// Opaque statements.
     pub(crate) opaque: Vec<String>,
+    /// Named roles of the server.
+    pub(crate) roles: crate::roles::Roles,
     /// How many statements held or changed rows.
     pub(crate) data_statements: usize,
 }

@@ -42,6 +42,7 @@ pub(super) fn configure(command: &mut SchemaCommand) -> Result<(), Failure> {
             place(&mut args.place, false, &schema)?;
             filters(&mut args.filter, &schema);
             args.allow_unseen |= schema.allow_unseen;
+            args.role.extend(schema.roles.iter().cloned());
             args.dialect = args.dialect.or(dialect(&schema)?);
         }
         SchemaCommand::Lint(args) => {
@@ -103,6 +104,7 @@ fn how(how: &mut How, schema: &Schema) -> Result<(), Failure> {
     how.allow.extend(schema.allow.iter().cloned());
     how.managed_role
         .extend(schema.managed_roles.iter().cloned());
+    how.role.extend(schema.roles.iter().cloned());
     how.allow_unseen |= schema.allow_unseen;
     how.dialect = how.dialect.or(dialect(schema)?);
     online_command(how, schema);

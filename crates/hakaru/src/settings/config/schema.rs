@@ -17,6 +17,7 @@ pub(crate) struct Schema {
     pub(crate) allow_unseen: bool,
     pub(crate) online_command: Option<String>,
     pub(crate) managed_roles: Vec<String>,
+    pub(crate) roles: Vec<String>,
     pub(crate) lint_ignore: Vec<String>,
     pub(crate) environments: BTreeMap<String, Environment>,
 }
@@ -34,6 +35,7 @@ pub(crate) struct Environment {
     pub(crate) allow_unseen: Option<bool>,
     pub(crate) online_command: Option<String>,
     pub(crate) managed_roles: Vec<String>,
+    pub(crate) roles: Vec<String>,
     pub(crate) lint_ignore: Vec<String>,
 }
 
@@ -56,6 +58,7 @@ impl Schema {
             (&mut self.exclude, own.exclude),
             (&mut self.allow, own.allow),
             (&mut self.managed_roles, own.managed_roles),
+            (&mut self.roles, own.roles),
             (&mut self.lint_ignore, own.lint_ignore),
         ] {
             all.extend(own);

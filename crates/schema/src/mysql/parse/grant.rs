@@ -147,7 +147,7 @@ fn kind(cursor: &mut Cursor<'_, '_>) -> Option<&'static str> {
 }
 
 /// MariaDB finds out itself whether a name without a host is a role's or a user's.
-fn grantee(cursor: &mut Cursor<'_, '_>, server: &Server) -> Result<String, Fault> {
+pub(crate) fn grantee(cursor: &mut Cursor<'_, '_>, server: &Server) -> Result<String, Fault> {
     let name = definer(cursor)?;
     let name = name.ok_or_else(|| cursor.fault("expected a user or a role"))?;
     Ok(match server.product {

@@ -40,4 +40,53 @@ impl<'t> Words<'t> {
             }
         }
     }
+
+    /// Reads one name without qualifiers.
+    pub(crate) fn name(&mut self) -> Option<String> {
+        let mut parts = self.0.name()?;
+        parts.pop().filter(|_| parts.is_empty())
+    }
+
+    /// What follows, without surrounding space.
+    pub(crate) fn rest(&self) -> &'t str {
+        self.0.rest()
+    }
+
+    /// Consumes the text up to the first of the letters, or to the end.
+    pub(crate) fn upto(&mut self, ends: &[char]) -> &'t str {
+        let rest = self.0.rest();
+        let start = self.start();
+        let length = rest.find(ends).unwrap_or(rest.len());
+        self.0.go(start + length);
+        &rest[..length]
+    }
+
+    /// Consumes one letter.
+    pub(crate) fn skip_letter(&mut self) {
+        let start = self.start();
+        let length = self.rest().chars().next().map_or(0, char::len_utf8);
+        self.0.go(start + length);
+    }
+
+    /// Offset of what follows.
+    fn start(&self) -> usize {
+        let text = self.0.text();
+        text.len() - text[self.0.at()..].trim_start().len()
+    }
+
+    /// Reads a string; `None` for one with escapes and for other text.
+    pub(crate) fn string(&mut self) -> Option<String> {
+        let inner = self.rest().strip_prefix('\'')?;
+        let mut length = 0;
+        loop {
+            length += inner[length..].find('\'')?;
+            if !inner[length + 1..].starts_with('\'') {
+                break;
+            }
+            length += 2;
+        }
+        let start = self.start();
+        self.0.go(start + length + 2);
+        Some(inner[..length].replace("''", "'"))
+    }
 }
