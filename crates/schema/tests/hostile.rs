@@ -29,6 +29,8 @@ const SEEDS: &[&str] = &[
     "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, 'n' TEXT CHECK (length(n) > 1) REFERENCES u (id) ON DELETE CASCADE DEFERRABLE, [x] ANY, y AS (x + 1) VIRTUAL) STRICT, WITHOUT ROWID; -- @renamed from=old\n",
     "CREATE TRIGGER IF NOT EXISTS tr INSTEAD OF DELETE ON v BEGIN DELETE FROM t WHERE id = CASE WHEN OLD.id THEN 1 ELSE 2 END; SELECT ';'; END;\nCREATE VIRTUAL TABLE fts USING fts5(a, content='t');\n",
     "ALTER TABLE t ADD COLUMN z int AFTER id, DROP COLUMN n, ADD CONSTRAINT fk FOREIGN KEY (a, b) REFERENCES u (c, d) ON UPDATE SET NULL; DROP TABLE IF EXISTS gone; -- caf\u{e9} \u{1f600}\n",
+    "CREATE USER app WITH CONNECTION LIMIT 5 VALID UNTIL '2030-01-31' PASSWORD 'x''y' IN ROLE r; ALTER ROLE app IN DATABASE d SET search_path = a, \"B\"; ALTER USER app RESET x; GRANT r, s TO app WITH ADMIN OPTION, INHERIT FALSE GRANTED BY z; REVOKE ADMIN OPTION FOR r FROM app CASCADE; COMMENT ON ROLE app IS 'it''s \u{1f600}';\n",
+    "CREATE USER app@'%' IDENTIFIED WITH p BY 'x', b IDENTIFIED BY RANDOM PASSWORD DEFAULT ROLE r REQUIRE SUBJECT 's' AND ISSUER 'i' WITH MAX_USER_CONNECTIONS 5 PASSWORD EXPIRE DEFAULT ACCOUNT LOCK COMMENT 'c'; CREATE ROLE r; GRANT r TO app, b WITH ADMIN OPTION; GRANT RELOAD, SHOW DATABASES ON *.* TO app WITH GRANT OPTION; SET DEFAULT ROLE r FOR app; ALTER USER app REQUIRE NONE;\n",
 ];
 
 /// Opening pieces, left unclosed when glued in.
@@ -104,7 +106,9 @@ fn use_it(text: &str, product: Product) {
         name: "hostile.sql".to_owned(),
         text: text.to_owned(),
     };
-    let Ok(loaded) = schema::read(&[source], &Server::unknown(product)) else {
+    let roles = ["app", "b"].map(str::to_owned);
+    let read = schema::read_with_roles(&[source], &Server::unknown(product), &roles);
+    let Ok(loaded) = read else {
         return;
     };
     loaded.schema.statements();
