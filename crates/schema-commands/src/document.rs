@@ -188,7 +188,11 @@ pub(super) fn of(compared: &Compared) -> Document {
         online: online.clone(),
         scope: scope.clone(),
         roles: roles.clone(),
-        wanted: wanted.statements(),
+        wanted: {
+            let mut wanted = wanted.clone();
+            wanted.forget_logins_of(from);
+            wanted.statements()
+        },
         outcome: None,
     }
 }

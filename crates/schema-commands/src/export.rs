@@ -29,12 +29,17 @@ pub(super) fn run(args: &ExportArgs) -> Result<Ended, Failure> {
         (None, None) => return Err(sides::unknown_dialect(&place.shown())),
     };
     sides::check_roles(&args.role, &server)?;
+    if args.format == Format::Ruby && !args.role.is_empty() {
+        return Err(Failure::usage("schema.rb has no roles; leave --role out"));
+    }
     let texts = texts::of(&place, &server)?;
     let scope = args.filter.scope();
     let ready = sides::ready(&scope, &server)?;
     let mut settings = sides::plain(forever(sides::ready(&scope, &server)?));
     settings.options.roles.clone_from(&args.role);
-    let (schema, mut unseen) = sides::read(database.as_deref_mut(), &texts, &server, &settings)?;
+    let read = sides::read(database.as_deref_mut(), &texts, &server, &settings)?;
+    let (mut schema, mut unseen) = read;
+    schema.forget_logins();
     unseen = sides::seen_by(&ready, unseen);
     if database.is_none() {
         // Statements that are not understood are written as they are.
@@ -126,6 +131,12 @@ fn files(schema: &Schema, server: &Server) -> BTreeMap<String, String> {
     });
     let mut files: BTreeMap<String, String> = BTreeMap::new();
     let mut rest = schema.statements();
+    // A role may be a member of any other, so that all are in one file.
+    let roles = schema.role_statements();
+    if !roles.is_empty() {
+        rest.retain(|sql| !roles.contains(sql));
+        files.insert("09-roles.sql".to_owned(), script(&roles, server));
+    }
     for object in &objects {
         let mut alone = schema.clone();
         let is_owned = |other: &Object| other == object || !stands_alone(other.kind);
@@ -133,7 +144,7 @@ fn files(schema: &Schema, server: &Server) -> BTreeMap<String, String> {
             continue;
         }
         alone.retain(&is_owned);
-        let own = alone.statements();
+        let own = alone.compared();
         rest.retain(|sql| !own.contains(sql));
         let name = format!("{}-{}.sql", place_of(object.kind), file_name(&object.name));
         files
@@ -158,7 +169,6 @@ fn stands_alone(kind: &str) -> bool {
 /// Two digits for the order of files, in which an empty server accepts the statements.
 fn place_of(kind: &str) -> String {
     let number = match kind {
-        "role" => 9,
         "schema" => 10,
         "extension" => 11,
         "type" | "enum" | "domain" => 12,
@@ -168,7 +178,7 @@ fn place_of(kind: &str) -> String {
         "view" | "materialized view" | "materialized-view" => 30,
         _ => 40,
     };
-    format!("{number:02}-{kind}").replace(' ', "-")
+    format!("{number}-{kind}").replace(' ', "-")
 }
 
 /// A file name valid in every file system, without a path.

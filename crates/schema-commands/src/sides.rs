@@ -206,8 +206,7 @@ pub(super) fn unknown_dialect(places: &str) -> Failure {
 pub fn say_notes(notes: &[Note]) {
     let of = |kind| notes.iter().filter(move |note| note.kind == kind);
     for note in of(NoteKind::Opaque).take(NAMED_MAX) {
-        let text: String = note
-            .text
+        let text: String = schema::without_secret(&note.text)
             .lines()
             .next()
             .unwrap_or_default()

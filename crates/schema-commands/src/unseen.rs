@@ -12,7 +12,14 @@ use ending::{Ended, Failure};
 
 /// First words of statements with an effect on the schema; others, such as `SET` and `DROP … IF
 /// EXISTS`, leave nothing behind.
-const MAKERS: [&str; 5] = ["create", "alter", "grant", "revoke", "security label"];
+const MAKERS: [&str; 6] = [
+    "create",
+    "alter",
+    "grant",
+    "revoke",
+    "security label",
+    "set default role",
+];
 
 /// Letters shown of a statement, enough for a search.
 const SHOWN_MAX: usize = 60;
@@ -29,7 +36,8 @@ pub(super) fn in_notes(notes: &[Note]) -> Vec<Unseen> {
         note.kind == NoteKind::Opaque && MAKERS.iter().any(|word| start.starts_with(word))
     };
     let one = |note: &Note| {
-        let first = note.text.trim_start().lines().next().unwrap_or_default();
+        let text = schema::without_secret(note.text.trim_start());
+        let first = text.lines().next().unwrap_or_default();
         let text: String = first.chars().take(SHOWN_MAX).collect();
         Unseen {
             kind: "statement".to_owned(),

@@ -20,7 +20,7 @@ use schema::{
 
 use crate::apply::{self, Event, Step};
 use crate::journal::{self, Unfinished};
-use crate::{Database, DbError};
+use crate::{Database, DbError, DbErrorKind};
 
 /// Verb of a step recreating an object temporarily dropped by an earlier run.
 const RESTORE: &str = "restore";
@@ -126,10 +126,21 @@ pub fn current(
     };
     let mut sources = vec![source(database.export()?)];
     let names = &settings.options.roles;
+    let server = database.server().clone();
     if !names.is_empty() {
-        sources.push(source(database.roles(names)?));
+        let roles = source(database.roles(names)?);
+        if let Some(unknown) = schema::unknown_role_words(&roles, &server, names) {
+            return Err(RunError::Database(DbError {
+                kind: DbErrorKind::Unsupported,
+                message: format!(
+                    "the server describes a role in words that are not known: {unknown} …; leave it out of --role"
+                ),
+                sql: None,
+            }));
+        }
+        sources.push(roles);
     }
-    let (mut schema, notes) = read(&sources, &database.server().clone(), settings)?;
+    let (mut schema, notes) = read(&sources, &server, settings)?;
     schema.forget_logins();
     Ok((schema, notes))
 }

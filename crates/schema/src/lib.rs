@@ -19,7 +19,7 @@ mod ties;
 
 pub use plan::{Allowed, Effect, Hazard, HeldBack, Object, Plan, Statement, Verb};
 pub use server::{Dialect, Product, Server, Version};
-pub use text::{Note, NoteKind, Source, SyntaxError};
+pub use text::{Note, NoteKind, Source, SyntaxError, without_secret};
 
 /// A schema of any dialect.
 #[expect(clippy::large_enum_variant, reason = "a program holds two of them")]
@@ -142,12 +142,36 @@ pub fn read_with_roles(
     server: &Server,
     names: &[String],
 ) -> Result<Loaded, SyntaxError> {
-    let (sources, roles) = roles::take(sources, server, names);
+    let (sources, roles) = take_roles(sources, server, names);
     let mut loaded = read(&sources, server)?;
     if let Some(own) = loaded.schema.roles_mut() {
         *own = roles;
     }
     Ok(loaded)
+}
+
+/// Returns the start of the first statement about a named role not understood, such as an account's
+/// with a hash behind, which is left out; `None` for a text read whole.
+pub fn unknown_role_words(text: &Source, server: &Server, names: &[String]) -> Option<String> {
+    let (rest, _) = take_roles(std::slice::from_ref(text), server, names);
+    let rest = rest.iter().map(|source| source.text.as_str());
+    let line = rest.flat_map(str::lines).find(|line| {
+        let letters = line.chars().filter(|letter| !letter.is_whitespace());
+        letters.clone().any(|letter| letter != ';')
+    })?;
+    Some(without_secret(line).to_owned())
+}
+
+fn take_roles(
+    sources: &[Source],
+    server: &Server,
+    names: &[String],
+) -> (Vec<Source>, roles::Roles) {
+    roles::take(sources, server, names, |text| match server.dialect() {
+        Dialect::Postgres => postgres::role_changes(text),
+        Dialect::Mysql => mysql::role_changes(text, server),
+        Dialect::Sqlite => Vec::new(),
+    })
 }
 
 /// Reads two schemas as [`read()`] does, at the same time.
@@ -221,12 +245,13 @@ impl Schema {
             Schema::Postgres(schema) => schema.statements(),
             Schema::Sqlite(schema) => schema.statements(),
         };
-        match self.roles().map(roles::Roles::statements) {
-            Some(mut all) if !all.is_empty() => {
+        let mut all = self.role_statements();
+        match all.is_empty() {
+            true => others,
+            false => {
                 all.extend(others);
                 all
             }
-            _ => others,
         }
     }
 
@@ -251,6 +276,20 @@ impl Schema {
         if let Some(roles) = self.roles_mut() {
             roles.forget_logins();
         }
+    }
+
+    /// Forgets the passwords of roles in another schema: only a creation needs one.
+    pub fn forget_logins_of(&mut self, known: &Schema) {
+        if let (Some(roles), Some(known)) = (self.roles_mut(), known.roles()) {
+            roles.forget_logins_of(known);
+        }
+    }
+
+    /// Returns the statements creating the named roles, without `;`.
+    pub fn role_statements(&self) -> Vec<String> {
+        self.roles()
+            .map(roles::Roles::statements)
+            .unwrap_or_default()
     }
 
     /// Returns the statements of [`Schema::statements`] fit for a scratch place, without those that
@@ -295,11 +334,9 @@ impl Schema {
         }
     }
 
-    /// Retains the objects for which `keep` returns `true`. The parts of a table go with it.
+    /// Retains the objects for which `keep` returns `true`. The parts of a table go with it; named
+    /// roles stay.
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
-        if let Some(roles) = self.roles_mut() {
-            roles.retain(keep);
-        }
         match self {
             Schema::Mysql(schema) => schema.retain(keep),
             Schema::Postgres(schema) => schema.retain(keep),

@@ -3,19 +3,21 @@
 //! [`take`] cuts the statements about named roles out of texts, so that the readers of the dialects
 //! never meet them, and folds them into facts (`fact`); [`Roles::plan`] compares facts (`diff`) and
 //! spells statements (`spell`). A fact is absent while the server's default holds. Roles are
-//! created and altered, never dropped; passwords are not compared.
+//! created and altered, never dropped; passwords are not compared (`login`).
 
 mod diff;
 mod fact;
+mod login;
 mod spell;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use crate::{Object, Product, Server, Source, Version};
+use crate::{Product, Server, Source, Version};
 
-pub(crate) use fact::{Fact, LIMITS, RIGHTS};
+pub(crate) use fact::{ALL, EVERY, Fact, LIMITS, PASSING, RIGHTS};
+pub(crate) use login::Login;
 
 /// First PostgreSQL with options of a membership other than `ADMIN`.
 const WITH_OPTIONS: Version = Version(16, 0, 0);
@@ -36,8 +38,7 @@ enum Flavour {
 struct Role {
     /// Whether the statement is `CREATE USER`, not `CREATE ROLE` (MySQL and MariaDB).
     is_user: bool,
-    /// How the role logs in, as written: used only where the role is created.
-    login: Option<String>,
+    login: Login,
     facts: BTreeMap<Fact, String>,
 }
 
@@ -58,10 +59,9 @@ pub(crate) struct Change {
 #[derive(Debug)]
 pub(crate) enum What {
     /// The role is created.
-    Create {
-        is_user: bool,
-        login: Option<String>,
-    },
+    Create { is_user: bool, login: Login },
+    /// The login is another.
+    Login(Login),
     /// A fact holds; `None` is the default again.
     Set(Fact, Option<String>),
 }
@@ -72,11 +72,18 @@ pub(crate) struct Found {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) changes: Vec<Change>,
+    /// Whether something of the statement is not compared: then the statement is noted as well.
+    pub(crate) is_noted: bool,
 }
 
 /// Cuts the statements about named roles out of texts; the rest keeps lines and columns. A role
 /// not created by the texts stays, since a text without a role changes none.
-pub(crate) fn take(sources: &[Source], server: &Server, names: &[String]) -> (Vec<Source>, Roles) {
+pub(crate) fn take(
+    sources: &[Source],
+    server: &Server,
+    names: &[String],
+    read: impl Fn(&str) -> Vec<Found>,
+) -> (Vec<Source>, Roles) {
     let mut sources = sources.to_vec();
     let mut roles = Roles {
         flavour: Flavour::of(server),
@@ -85,14 +92,7 @@ pub(crate) fn take(sources: &[Source], server: &Server, names: &[String]) -> (Ve
     if names.is_empty() {
         return (sources, roles);
     }
-    let found: Vec<Vec<Found>> = sources
-        .iter()
-        .map(|source| match server.product {
-            Product::Postgres => crate::postgres::role_changes(&source.text),
-            Product::Mysql | Product::MariaDb => crate::mysql::role_changes(&source.text, server),
-            Product::Sqlite => Vec::new(),
-        })
-        .collect();
+    let found: Vec<Vec<Found>> = sources.iter().map(|source| read(&source.text)).collect();
     for change in found.iter().flatten().flat_map(|found| &found.changes) {
         let is_named = || names.iter().any(|name| is_called(&change.role, name));
         if matches!(change.what, What::Create { .. }) && is_named() {
@@ -100,32 +100,32 @@ pub(crate) fn take(sources: &[Source], server: &Server, names: &[String]) -> (Ve
         }
     }
     for (source, found) in sources.iter_mut().zip(found) {
-        for Found {
-            start,
-            end,
-            changes,
-        } in found
-        {
-            let mut is_taken = true;
-            for change in changes {
-                match roles.by_name.get_mut(&change.role) {
-                    Some(role) => role.apply(change.what),
-                    None => is_taken = false,
-                }
-            }
-            if is_taken {
-                blank(&mut source.text, start, end);
-            }
+        let taken: Vec<(usize, usize)> = found
+            .into_iter()
+            .filter_map(|found| {
+                let place = (found.start, found.end);
+                let is_noted = found.is_noted;
+                let is_whole = roles.apply(found.changes);
+                (is_whole && !is_noted).then_some(place)
+            })
+            .collect();
+        // From the back, since a letter of several bytes becomes one space.
+        for (start, end) in taken.into_iter().rev() {
+            blank(&mut source.text, start, end);
         }
     }
-    roles.state_inheritance();
+    roles.settle();
     (sources, roles)
 }
 
 /// Whether a role is called so: `user` or `user@host`.
 fn is_called(role: &str, name: &str) -> bool {
     let plain = shown(role);
-    plain == name || role.starts_with('`') && plain.split('@').next() == Some(name)
+    if !role.starts_with('`') {
+        return plain == name;
+    }
+    // MariaDB spells an account of every host without one.
+    plain == name.trim_end_matches("@%") || plain == name || plain.split('@').next() == Some(name)
 }
 
 /// The name without quotes.
@@ -133,10 +133,10 @@ fn shown(role: &str) -> String {
     role.replace(['`', '"'], "")
 }
 
-/// Replaces a part of a text by spaces, except ends of lines.
+/// Replaces each letter of a part of a text by a space, except ends of lines.
 fn blank(text: &mut String, start: usize, end: usize) {
-    let spaces = text[start..end].bytes();
-    let spaces = spaces.map(|byte| if byte == b'\n' { '\n' } else { ' ' });
+    let spaces = text[start..end].chars();
+    let spaces = spaces.map(|letter| if letter == '\n' { '\n' } else { ' ' });
     let spaces: String = spaces.collect();
     text.replace_range(start..end, &spaces);
 }
@@ -164,6 +164,7 @@ impl Role {
                 self.is_user = is_user;
                 self.login = login;
             }
+            What::Login(login) => self.login.take(login),
             What::Set(fact, Some(value)) => {
                 self.facts.insert(fact, value);
             }
@@ -184,16 +185,41 @@ impl Role {
         };
         self.facts.keys().filter_map(of).collect()
     }
+
+    fn has_all_privileges(&self) -> bool {
+        let all = Fact::Privilege(EVERY.to_owned());
+        self.facts.contains_key(&all)
+    }
 }
 
 impl Roles {
-    /// Sets the option `INHERIT` of each membership, by default as the role inherits.
-    fn state_inheritance(&mut self) {
+    /// Applies the changes of taken roles; returns whether there were no others.
+    fn apply(&mut self, changes: Vec<Change>) -> bool {
+        let mut is_whole = true;
+        for change in changes {
+            match self.by_name.get_mut(&change.role) {
+                Some(role) => role.apply(change.what),
+                None => is_whole = false,
+            }
+        }
+        is_whole
+    }
+
+    /// Writes out what follows from other facts: whether a membership inherits, by default as the
+    /// role does, and the roles of `DEFAULT ROLE ALL`.
+    fn settle(&mut self) {
+        let has_options = self.flavour == Flavour::NewPostgres;
         for role in self.by_name.values_mut() {
+            let memberships = role.memberships();
+            let default = role.facts.get(&Fact::DefaultRole);
+            if default.is_some_and(|roles| roles == ALL) {
+                let all = (!memberships.is_empty()).then(|| memberships.join(", "));
+                role.apply(What::Set(Fact::DefaultRole, all));
+            }
             let inherits = !role.facts.contains_key(&Fact::Attribute("NOINHERIT"));
-            for of in role.memberships() {
+            for of in memberships {
                 let option = Fact::Option(of, "INHERIT");
-                if self.flavour == Flavour::NewPostgres {
+                if has_options {
                     let known = role.facts.entry(option);
                     known.or_insert_with(|| inherits.to_string());
                 } else {
@@ -203,27 +229,20 @@ impl Roles {
         }
     }
 
-    /// Removes the passwords, known to a server and not for a text: created from an export, a user
-    /// has a password known to nobody.
+    /// Removes passwords, which no text should hold.
     pub(crate) fn forget_logins(&mut self) {
-        let closed = match self.flavour {
-            Flavour::Mysql => Some("IDENTIFIED BY RANDOM PASSWORD"),
-            Flavour::MariaDb => Some("IDENTIFIED VIA mysql_native_password USING 'invalid'"),
-            Flavour::Postgres | Flavour::NewPostgres => None,
-        };
         for role in self.by_name.values_mut() {
-            role.login = closed.filter(|_| role.is_user).map(str::to_owned);
+            role.login.forget(self.flavour, role.is_user);
         }
     }
 
-    /// Retains the roles for which `keep` returns `true`.
-    pub(crate) fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
-        self.by_name.retain(|name, _| {
-            keep(&Object {
-                kind: "role",
-                name: shown(name),
-            })
-        });
+    /// Removes the passwords of roles in another schema: only a creation needs one.
+    pub(crate) fn forget_logins_of(&mut self, known: &Roles) {
+        for (name, role) in &mut self.by_name {
+            if known.by_name.contains_key(name) {
+                role.login.forget(self.flavour, role.is_user);
+            }
+        }
     }
 
     /// Statements creating the roles on a server without them.

@@ -37,6 +37,14 @@ pub enum NoteKind {
     Deprecated,
 }
 
+/// The text up to a word behind which a password may stand.
+pub fn without_secret(text: &str) -> &str {
+    let lower = text.to_ascii_lowercase();
+    let places = ["password", "identified"].map(|word| lower.find(word));
+    let end = places.into_iter().flatten().min();
+    text[..end.unwrap_or(text.len())].trim_end()
+}
+
 /// A position of text outside the dialect's SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {

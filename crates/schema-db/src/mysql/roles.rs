@@ -13,9 +13,6 @@ const MYSQL: &str = "
 
 const MARIADB: &str = "SELECT User, Host, is_role = 'Y' FROM mysql.user";
 
-/// What follows an account in a grant of MariaDB, and is said by `SHOW CREATE USER` too.
-const REPEATED: [&str; 2] = [" IDENTIFIED ", " REQUIRE "];
-
 /// Returns statements creating roles and users by name, ended by `;`.
 pub(super) fn statements(
     connection: &mut Conn,
@@ -46,29 +43,34 @@ pub(super) fn statements(
             }
         }
         let grants: Vec<String> = read(connection, &format!("SHOW GRANTS FOR {account}"))?;
-        for grant in grants.iter().filter_map(|grant| of_role(grant)) {
+        for grant in grants.iter().filter_map(|grant| of_role(grant, &account)) {
             text.push_str(&format!("{grant};\n"));
         }
     }
     Ok(text)
 }
 
-/// The grant of a role, of default roles or of the whole server; `None` for another one.
-fn of_role(grant: &str) -> Option<String> {
-    let Some((privileges, account)) = grant.split_once(" ON ") else {
-        return Some(grant.to_owned());
-    };
-    let account = account.strip_prefix("*.* TO ")?;
-    let repeated = REPEATED
-        .iter()
-        .filter_map(|words| account.find(words))
-        .min();
-    let (account, rest) = account.split_at(repeated.unwrap_or(account.len()));
-    let passing = match rest.contains("GRANT OPTION") {
-        true => " WITH GRANT OPTION",
-        false => "",
-    };
-    Some(format!("{privileges} ON *.* TO {account}{passing}"))
+/// The grant of a role, of default roles or of the whole server to an account; `None` for another
+/// one. MariaDB repeats how the account logs in, and lists what roles within the role may do.
+fn of_role(grant: &str, account: &str) -> Option<String> {
+    let place = [" TO ", " FOR "].iter().find_map(|word| {
+        grant
+            .find(&format!("{word}{account}"))
+            .map(|at| at + word.len())
+    })?;
+    let (head, rest) = grant.split_at(place + account.len());
+    let is_whole = rest.is_empty() || rest.starts_with(' ');
+    let is_elsewhere = head.contains(" ON ") && !head.contains(" ON *.* TO ");
+    if !is_whole || is_elsewhere {
+        return None;
+    }
+    let passing = [" WITH ADMIN OPTION", " GRANT OPTION"];
+    let passing = passing.into_iter().find(|words| rest.contains(words));
+    Some(match passing {
+        Some(" GRANT OPTION") => format!("{head} WITH GRANT OPTION"),
+        Some(words) => format!("{head}{words}"),
+        None => head.to_owned(),
+    })
 }
 
 fn read<T: ::mysql::prelude::FromRow>(connection: &mut Conn, sql: &str) -> Result<Vec<T>, DbError> {
@@ -92,15 +94,23 @@ mod tests {
     #[test]
     fn grants_are_without_what_the_user_says_already() {
         let check = |grant: &str, expected: Option<&str>| {
-            assert_eq!(of_role(grant).as_deref(), expected, "{grant}");
+            assert_eq!(of_role(grant, "`a`@`%`").as_deref(), expected, "{grant}");
         };
         let reload = "GRANT RELOAD ON *.* TO `a`@`%`";
         check(reload, Some(reload));
+        let passing = format!("{reload} WITH GRANT OPTION");
         let long = format!(
             "{reload} IDENTIFIED BY PASSWORD '*B6' REQUIRE SSL WITH GRANT OPTION MAX_USER_CONNECTIONS 5"
         );
-        check(&long, Some(&format!("{reload} WITH GRANT OPTION")));
+        check(&long, Some(&passing));
+        let limited = format!("{reload} WITH GRANT OPTION MAX_USER_CONNECTIONS 5");
+        check(&limited, Some(&passing));
         check("GRANT SELECT ON `d`.* TO `a`@`%`", None);
-        check("GRANT `r` TO `a`@`%`", Some("GRANT `r` TO `a`@`%`"));
+        check("GRANT RELOAD ON *.* TO `b`", None);
+        check("GRANT RELOAD ON *.* TO `a`@`%.example.org`", None);
+        let member = "GRANT `r` TO `a`@`%` WITH ADMIN OPTION";
+        check(member, Some(member));
+        let default = "SET DEFAULT ROLE `r` FOR `a`@`%`";
+        check(default, Some(default));
     }
 }

@@ -114,6 +114,10 @@ impl<'s> Reader<'_, 's> {
         let is_database = tokens
             .get(1)
             .is_some_and(|second| second.is("DATABASE") || second.is("SCHEMA"));
+        // Settings last as long as a session, but these.
+        if cursor.is_seq(&["SET", "DEFAULT", "ROLE"]) {
+            return Ok(Outcome::Noted(NoteKind::Opaque));
+        }
         if is_database || cursor.is_any(&SETTINGS) {
             return Ok(Outcome::Noted(NoteKind::Setting));
         }

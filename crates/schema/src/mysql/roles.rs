@@ -1,11 +1,30 @@
 //! What statements say of roles and users.
 
 use super::cursor::Cursor;
-use super::lex::{Executes, Fault, Kind, Token};
+use super::lex::{Executes, Fault, Kind, Token, literal, unquoted};
 use super::parse::grantee;
 use super::split::{Splitter, Statement};
-use crate::roles::{Change, Fact, Found, LIMITS, What};
+use crate::roles::{ALL, Change, EVERY, Fact, Found, LIMITS, Login, PASSING, What};
 use crate::{Product, Server};
+
+/// Plugins checking a password; other ones ask the system or another server.
+const PASSWORD_PLUGINS: [&str; 6] = [
+    "caching_sha2_password",
+    "ed25519",
+    "mysql_native_password",
+    "mysql_old_password",
+    "parsec",
+    "sha256_password",
+];
+
+/// Names of MariaDB's privileges, and the names in the server's own lists.
+const MARIADB_NAMES: [(&str, &str); 5] = [
+    ("DELETE VERSIONING ROWS", "DELETE HISTORY"),
+    ("REPLICA MONITOR", "SLAVE MONITOR"),
+    ("REPLICATION CLIENT", "BINLOG MONITOR"),
+    ("REPLICATION REPLICA", "REPLICATION SLAVE"),
+    ("REPLICATION REPLICA ADMIN", "REPLICATION SLAVE ADMIN"),
+];
 
 /// The understood statements of a text about roles, up to the first place without SQL.
 pub(crate) fn role_changes(text: &str, server: &Server) -> Vec<Found> {
@@ -15,25 +34,38 @@ pub(crate) fn role_changes(text: &str, server: &Server) -> Vec<Found> {
     while let Ok(true) = splitter.next(&mut statement) {
         let (start, end) = statement.span();
         // Half of a comment that is executed would be left.
-        if text[start..end].contains("*/") {
+        if is_in_comment(text, &statement.tokens) {
             continue;
         }
         let mut reader = Reader {
             cursor: Cursor::new(&statement.tokens, end),
             server,
-            text,
             changes: Vec::new(),
+            is_noted: false,
         };
         if let Ok(Some(())) = reader.statement() {
-            let changes = reader.changes;
             all.push(Found {
                 start,
                 end,
-                changes,
+                changes: reader.changes,
+                is_noted: reader.is_noted,
             });
         }
     }
     all
+}
+
+/// Whether a comment executed by the server begins or ends in a statement.
+fn is_in_comment(text: &str, tokens: &[Token<'_>]) -> bool {
+    let is_executed = |gap: &str| {
+        let is_closed_only = gap.contains("*/") && !gap.contains("/*");
+        gap.contains("/*!") || gap.contains("/*M!") || is_closed_only
+    };
+    let end = tokens.last().map_or(0, Token::end);
+    let mut gaps = tokens
+        .windows(2)
+        .map(|pair| &text[pair[0].end()..pair[1].at]);
+    gaps.any(is_executed) || text[end..].trim_start().starts_with("*/")
 }
 
 /// Facts with values; `None` is the default.
@@ -45,8 +77,9 @@ type Read = Result<Option<()>, Fault>;
 struct Reader<'r, 's> {
     cursor: Cursor<'r, 's>,
     server: &'r Server,
-    text: &'s str,
     changes: Vec<Change>,
+    /// Whether a part of the statement is not compared.
+    is_noted: bool,
 }
 
 impl Reader<'_, '_> {
@@ -100,7 +133,7 @@ impl Reader<'_, '_> {
     fn created_roles(&mut self) -> Read {
         self.cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
         for role in self.accounts()? {
-            let (is_user, login) = (false, None);
+            let (is_user, login) = (false, Login::none());
             self.push(&role, What::Create { is_user, login });
         }
         self.done()
@@ -108,30 +141,32 @@ impl Reader<'_, '_> {
 
     fn created_users(&mut self) -> Read {
         self.cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
+        let users = self.users()?;
+        let Some((rules, facts)) = self.options()? else {
+            return Ok(None);
+        };
+        for (user, login) in &users {
+            let login = Login {
+                rules: rules.clone(),
+                ..login.clone()
+            };
+            let is_user = true;
+            self.push(user, What::Create { is_user, login });
+        }
+        self.set_all(&names(&users), facts);
+        self.done()
+    }
+
+    /// Reads users with commas between, each with a login.
+    fn users(&mut self) -> Result<Vec<(String, Login)>, Fault> {
         let mut users = Vec::new();
         loop {
             let user = grantee(&mut self.cursor, self.server)?;
-            users.push((user, self.way()));
+            users.push((user, self.login()));
             if !self.cursor.eat_op(",") {
-                break;
+                return Ok(users);
             }
         }
-        let names: Vec<String> = users.iter().map(|(user, _)| user.clone()).collect();
-        let (rules, facts) = match self.options()? {
-            Some(options) => options,
-            None => return Ok(None),
-        };
-        for (user, way) in users {
-            let login = match rules.is_empty() {
-                true => way,
-                false => format!("{way}\n{rules}"),
-            };
-            let login = (!login.is_empty()).then_some(login);
-            let is_user = true;
-            self.push(&user, What::Create { is_user, login });
-        }
-        self.set_all(&names, facts);
-        self.done()
     }
 
     fn set_all(&mut self, roles: &[String], facts: Facts) {
@@ -142,23 +177,22 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// How a user logs in, as written; empty where nothing is said.
-    fn way(&mut self) -> String {
-        let start = self.cursor.offset();
+    /// How a user logs in, as written.
+    fn login(&mut self) -> Login {
         let first = self.cursor.at;
-        if !self.cursor.eat("IDENTIFIED") {
-            return String::new();
-        }
-        self.cursor.eat("WITH");
-        while !self.cursor.is_done() && !self.cursor.is_op(",") && !self.begins_option() {
-            // What may follow begins like a rule: `RANDOM PASSWORD REQUIRE SSL`.
-            if !self.cursor.eat_seq(&["RANDOM", "PASSWORD"]) {
-                self.cursor.at += 1;
+        if self.cursor.eat("IDENTIFIED") {
+            self.cursor.eat("WITH");
+            while !self.cursor.is_done() && !self.cursor.is_op(",") {
+                // Both go on with words that begin an option elsewhere.
+                let goes_on = self.cursor.eat_seq(&["RANDOM", "PASSWORD"])
+                    || self.cursor.eat_seq(&["IDENTIFIED", "WITH"]);
+                if !goes_on && self.begins_option() {
+                    break;
+                }
+                self.cursor.at += usize::from(!goes_on);
             }
         }
-        let tokens = self.cursor.since(first);
-        let end = tokens.last().map_or(start, Token::end);
-        self.text[start..end].to_owned()
+        login_of(self.cursor.since(first))
     }
 
     /// Whether an option of a user is next. `PASSWORD` alone belongs to the way of the login.
@@ -182,8 +216,7 @@ impl Reader<'_, '_> {
             if self.cursor.eat_seq(&["DEFAULT", "ROLE"]) {
                 facts.push((Fact::DefaultRole, self.roles_or_none()?));
             } else if self.cursor.eat("REQUIRE") {
-                let words = self.words_of_option();
-                let required = (words != "NONE").then_some(words);
+                let required = self.required();
                 facts.push((Fact::Attribute("REQUIRE"), required));
             } else if self.cursor.eat("WITH") {
                 self.limits(&mut facts)?;
@@ -195,7 +228,7 @@ impl Reader<'_, '_> {
                 let value = is_locked.then(|| "LOCK".to_owned());
                 facts.push((Fact::Attribute("ACCOUNT"), value));
             } else if self.begins_rule() || self.cursor.is_any(&["COMMENT", "ATTRIBUTE"]) {
-                rules.push(self.rule());
+                rules.extend(self.rule()?);
             } else {
                 return Ok(None);
             }
@@ -203,42 +236,56 @@ impl Reader<'_, '_> {
         Ok(Some((rules.join(" "), facts)))
     }
 
-    /// One rule, as written.
-    fn rule(&mut self) -> String {
+    /// One rule, as written; `None` for the default.
+    fn rule(&mut self) -> Result<Option<String>, Fault> {
         let start = self.cursor.at;
-        self.cursor.at += 2;
-        let written = |reader: &Self| {
-            let words = reader.cursor.since(start).iter().map(|token| token.text);
-            words.collect::<Vec<_>>().join(" ")
-        };
+        // The words by which it begins may begin another one, too.
+        self.cursor.any()?;
+        self.cursor.any()?;
         while !self.cursor.is_done() && !self.begins_option() {
             self.cursor.at += 1;
         }
-        written(self)
+        let tokens = self.cursor.since(start);
+        let is_default = tokens.last().is_some_and(|last| last.is("DEFAULT"));
+        Ok((!is_default).then(|| joined(tokens)))
     }
 
-    /// The words up to the next option; strings as written, other words in upper case.
-    fn words_of_option(&mut self) -> String {
+    /// What encryption a login requires, in one spelling and order; `None` for nothing.
+    fn required(&mut self) -> Option<String> {
         let start = self.cursor.at;
         while !self.cursor.is_done() && !self.begins_option() {
             self.cursor.at += 1;
         }
-        let words = self
+        let tokens = self
             .cursor
             .since(start)
             .iter()
             .filter(|token| !token.is("AND"));
-        let words = words.map(|token| match token.kind {
-            Kind::Word => token.text.to_uppercase(),
-            _ => token.text.to_owned(),
-        });
-        words.collect::<Vec<_>>().join(" ")
+        let mut parts: Vec<String> = Vec::new();
+        for token in tokens {
+            match (token.kind, parts.last_mut()) {
+                (Kind::Text, Some(part)) => {
+                    part.push(' ');
+                    part.push_str(&literal(&unquoted(token.text)));
+                }
+                _ => parts.push(token.text.to_uppercase()),
+            }
+        }
+        parts.sort_unstable();
+        let all = parts.join(" ");
+        (all != "NONE").then_some(all)
     }
 
     fn limits(&mut self, facts: &mut Facts) -> Result<(), Fault> {
         while let Some(name) = LIMITS.into_iter().find(|name| self.cursor.eat(name)) {
-            let number = self.cursor.any()?.text.to_owned();
-            facts.push((Fact::Attribute(name), (number != "0").then_some(number)));
+            let written = self.cursor.any()?.text;
+            let number = match written.split_once('.') {
+                Some((whole, part)) if part.trim_matches('0').is_empty() => whole,
+                Some(_) => written.trim_end_matches('0'),
+                None => written,
+            };
+            let is_limit = number != "0";
+            facts.push((Fact::Attribute(name), is_limit.then(|| number.to_owned())));
         }
         Ok(())
     }
@@ -247,6 +294,9 @@ impl Reader<'_, '_> {
         if self.cursor.eat("NONE") {
             return Ok(None);
         }
+        if self.cursor.eat(ALL) {
+            return Ok(Some(ALL.to_owned()));
+        }
         let mut roles = self.accounts()?;
         roles.sort_unstable();
         Ok(Some(roles.join(", ")))
@@ -254,22 +304,22 @@ impl Reader<'_, '_> {
 
     fn altered(&mut self) -> Read {
         self.cursor.eat_seq(&["IF", "EXISTS"]);
-        let users = self.accounts()?;
+        let users = self.users()?;
         let Some((rules, facts)) = self.options()? else {
             return Ok(None);
         };
-        // What is said of passwords is compared nowhere, and so the statement is not taken.
-        if !rules.is_empty() {
-            return Ok(None);
+        for (user, login) in &users {
+            let login = Login {
+                rules: rules.clone(),
+                ..login.clone()
+            };
+            self.push(user, What::Login(login));
         }
-        self.set_all(&users, facts);
+        self.set_all(&names(&users), facts);
         self.done()
     }
 
     fn default_role(&mut self) -> Read {
-        if self.cursor.is("ALL") {
-            return Ok(None);
-        }
         let roles = self.roles_or_none()?;
         if !self.cursor.eat("TO") {
             self.cursor.expect("FOR")?;
@@ -314,17 +364,15 @@ impl Reader<'_, '_> {
             return Ok(None);
         }
         let accounts = self.accounts()?;
-        let mut names = names;
+        let mut names: Vec<String> = names.iter().map(|name| self.stored(name)).collect();
         if gives && self.cursor.eat_seq(&["WITH", "GRANT", "OPTION"]) {
-            names.push("GRANT OPTION".to_owned());
+            names.push(PASSING.to_owned());
         }
-        for name in names.iter_mut().filter(|name| *name == "ALL") {
-            name.push_str(" PRIVILEGES");
-        }
-        // MySQL stores the list of all privileges, which each version has its own of.
-        let is_all = names.iter().any(|name| name == "ALL PRIVILEGES");
-        if is_all && (self.server.product == Product::Mysql || !gives) {
-            return Ok(None);
+        if names.iter().any(|name| name == EVERY) {
+            if !gives {
+                return Ok(None);
+            }
+            self.is_noted = self.server.product == Product::Mysql;
         }
         names.retain(|name| name != "USAGE");
         for account in accounts {
@@ -357,5 +405,51 @@ impl Reader<'_, '_> {
             }
         }
         self.done()
+    }
+
+    /// A privilege's name as stored by the server.
+    fn stored(&self, name: &str) -> String {
+        let is_mariadb = self.server.product == Product::MariaDb;
+        let mut known = MARIADB_NAMES.iter().filter(|_| is_mariadb);
+        match known.find(|(written, _)| *written == name) {
+            Some((_, stored)) => (*stored).to_owned(),
+            None if name == "ALL" => EVERY.to_owned(),
+            None => name.to_owned(),
+        }
+    }
+}
+
+fn names(users: &[(String, Login)]) -> Vec<String> {
+    users.iter().map(|(user, _)| user.clone()).collect()
+}
+
+/// Tokens as written, with a space between.
+fn joined(tokens: &[Token<'_>]) -> String {
+    let words: Vec<&str> = tokens.iter().map(|token| token.text).collect();
+    words.join(" ")
+}
+
+/// The login of a user by the tokens from `IDENTIFIED` on, which may be none.
+fn login_of(tokens: &[Token<'_>]) -> Login {
+    let names_plugin = |token: &Token<'_>| token.is("WITH") || token.is("VIA") || token.is("OR");
+    let pairs = || tokens.windows(2);
+    let is_random = pairs().any(|pair| pair[0].is("RANDOM") && pair[1].is("PASSWORD"));
+    let is_secret = pairs().any(|pair| {
+        let is_text = matches!(pair[1].kind, Kind::Text | Kind::Number);
+        is_text && !names_plugin(&pair[0]) && !unquoted(pair[1].text).is_empty()
+    });
+    let mut plugins = pairs().filter(|pair| names_plugin(&pair[0]));
+    let asks_password = match plugins.next() {
+        Some(pair) => {
+            let name = pair[1].text.trim_matches(['\'', '"', '`']).to_lowercase();
+            PASSWORD_PLUGINS.contains(&name.as_str())
+        }
+        None => true,
+    };
+    Login {
+        way: joined(tokens),
+        rules: String::new(),
+        is_secret: is_secret && asks_password,
+        is_open: asks_password && !is_secret && !is_random,
     }
 }

@@ -3,8 +3,7 @@
 use super::kept::Words;
 use super::name::{literal, quote};
 use super::split::{self, PieceKind};
-use crate::roles::{Change, Fact, Found, What};
-use crate::roles::{LIMITS, RIGHTS};
+use crate::roles::{Change, Fact, Found, LIMITS, Login, RIGHTS, What};
 
 /// Settings with a list of names as the value.
 const LISTS: [&str; 6] = [
@@ -24,10 +23,38 @@ pub(crate) fn role_changes(text: &str) -> Vec<Found> {
         Some(Found {
             start: piece.start,
             end: piece.end,
-            changes: changes(&text[piece.start..piece.end])?,
+            changes: changes(&without_comments(&text[piece.start..piece.end]))?,
+            is_noted: false,
         })
     });
     found.collect()
+}
+
+/// The text with a space for each comment outside of strings and quoted names.
+fn without_comments(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut quote = None;
+    while let Some(letter) = rest.chars().next() {
+        let is_comment = quote.is_none() && (rest.starts_with("--") || rest.starts_with("/*"));
+        if is_comment {
+            let end = match rest.starts_with("--") {
+                true => rest.find('\n'),
+                false => rest.find("*/").map(|end| end + 2),
+            };
+            plain.push(' ');
+            rest = &rest[end.unwrap_or(rest.len())..];
+            continue;
+        }
+        match quote {
+            Some(end) if end == letter => quote = None,
+            None if matches!(letter, '\'' | '"') => quote = Some(letter),
+            _ => {}
+        }
+        plain.push(letter);
+        rest = &rest[letter.len_utf8()..];
+    }
+    plain
 }
 
 fn changes(text: &str) -> Option<Vec<Change>> {
@@ -48,9 +75,11 @@ fn changes(text: &str) -> Option<Vec<Change>> {
         let role = quote(&words.name()?);
         let text = match words.words("IS NULL") {
             true => None,
-            false => Some(literal(&words.word("IS").then(|| words.string())??)),
+            false => Some(words.word("IS").then(|| words.string())??),
         };
-        return Some(vec![set(&role, Fact::Comment, text)]);
+        let text = text.filter(|text| !text.is_empty());
+        let comment = set(&role, Fact::Comment, text.as_deref().map(literal));
+        return words.rest().is_empty().then(|| vec![comment]);
     }
     None
 }
@@ -84,7 +113,7 @@ fn created(words: &mut Words<'_>) -> Option<Vec<Change>> {
     let create = What::Create {
         // One word for both: a user is a role that logs in.
         is_user: false,
-        login: options.password.take(),
+        login: std::mem::take(&mut options.login),
     };
     let mut all = vec![Change { role, what: create }];
     all.append(&mut options.changes);
@@ -100,7 +129,7 @@ fn altered(words: &mut Words<'_>) -> Option<Vec<Change>> {
     }
     let role = quote(&role);
     let database = match words.words("IN DATABASE") {
-        true => Some(words.name()?),
+        true => Some(quote(&words.name()?)),
         false => None,
     };
     if words.word("SET") {
@@ -118,14 +147,17 @@ fn altered(words: &mut Words<'_>) -> Option<Vec<Change>> {
     while !words.rest().is_empty() {
         options.read(words)?;
     }
-    // A password alone changes nothing that is compared, and is not taken.
-    let is_known = options.password.is_none() && !options.changes.is_empty();
-    is_known.then_some(options.changes)
+    let Options {
+        login, mut changes, ..
+    } = options;
+    let what = What::Login(login);
+    changes.push(Change { role, what });
+    Some(changes)
 }
 
 /// A setting's name and value in one spelling; without a value for the default.
 fn setting(words: &mut Words<'_>) -> Option<(String, Option<String>)> {
-    let name = words.upto(&[' ', '=', '\n', '\t']).to_lowercase();
+    let name = words.upto('=').to_lowercase();
     if words.words("FROM CURRENT") {
         return None;
     }
@@ -137,12 +169,10 @@ fn setting(words: &mut Words<'_>) -> Option<(String, Option<String>)> {
     }
     let mut items = Vec::new();
     loop {
-        items.push(match words.rest().starts_with('\'') {
-            true => words.string()?,
-            false => match words.name() {
-                Some(name) => name,
-                None => words.upto(&[',']).trim().to_owned(),
-            },
+        let item = words.string().or_else(|| words.name());
+        items.push(match item {
+            Some(item) => item,
+            None => number(words.upto(','))?,
         });
         if words.rest().is_empty() {
             break;
@@ -160,10 +190,16 @@ fn setting(words: &mut Words<'_>) -> Option<(String, Option<String>)> {
     Some((name, Some(value)))
 }
 
+/// A number as written; `None` for other text.
+fn number(text: &str) -> Option<String> {
+    let is_part = |letter: char| letter.is_ascii_digit() || "+-.eE".contains(letter);
+    (!text.is_empty() && text.chars().all(is_part)).then(|| text.to_owned())
+}
+
 /// What the options of `CREATE` or `ALTER` change.
 struct Options {
     role: String,
-    password: Option<String>,
+    login: Login,
     changes: Vec<Change>,
 }
 
@@ -171,7 +207,7 @@ impl Options {
     fn of(role: &str) -> Options {
         Options {
             role: role.to_owned(),
-            password: None,
+            login: Login::none(),
             changes: Vec::new(),
         }
     }
@@ -201,7 +237,7 @@ impl Options {
         } else if words.word("NOINHERIT") {
             self.right("NOINHERIT", true);
         } else if words.words("CONNECTION LIMIT") {
-            let limit: i64 = words.upto(&[' ', '\n', '\t']).parse().ok()?;
+            let limit: i64 = words.upto(';').parse().ok()?;
             self.set(
                 Fact::Attribute(LIMITS[0]),
                 (limit >= 0).then(|| limit.to_string()),
@@ -222,10 +258,13 @@ impl Options {
             if !words.word("PASSWORD") {
                 return None;
             }
-            self.password = match words.word("NULL") {
-                true => None,
-                false => Some(format!("PASSWORD {}", literal(&words.string()?))),
-            };
+            if !words.word("NULL") {
+                self.login = Login {
+                    way: format!("PASSWORD {}", literal(&words.string()?)),
+                    is_secret: true,
+                    ..Login::none()
+                };
+            }
         }
         Some(())
     }

@@ -1,6 +1,6 @@
 //! The statements from the roles of one schema to the roles of another.
 
-use super::fact::Turn;
+use super::fact::{EVERY, PASSING, Turn};
 use super::{Fact, Flavour, Role, Roles, shown, spell};
 use crate::plan::Plan;
 use crate::{Hazard, Object, PlanError, Statement, Verb};
@@ -28,7 +28,7 @@ impl Roles {
         }
         for (name, role) in &self.by_name {
             let changes = match from.by_name.get(name) {
-                Some(before) => changes(flavour, name, before, role),
+                Some(before) => changes(flavour, name, (before, role), false),
                 None => new(flavour, name, role),
             };
             let is_taking = |change: &Change| matches!(change[0].verb, Verb::Revoke | Verb::Drop);
@@ -57,17 +57,12 @@ type Change = Vec<Statement>;
 
 /// Refuses to create a user without a password, open to any stranger.
 fn check(flavour: Flavour, name: &str, role: &Role) -> Result<(), PlanError> {
-    let is_open = role.is_user
-        && !flavour.is_postgres()
-        && role
-            .login
-            .as_deref()
-            .is_none_or(|login| !login.starts_with("IDENTIFIED"))
-        && !role.facts.contains_key(&Fact::Attribute("ACCOUNT"));
-    match is_open {
+    let is_locked = role.facts.contains_key(&Fact::Attribute("ACCOUNT"));
+    match role.is_user && !flavour.is_postgres() && role.login.is_open && !is_locked {
         true => Err(PlanError {
             message: format!(
-                "CREATE USER {name} states no password, so that anybody could log in; add IDENTIFIED …, or ACCOUNT LOCK"
+                "CREATE USER {} states no password, so that anybody could log in; add IDENTIFIED …, or ACCOUNT LOCK",
+                shown(name)
             ),
         }),
         false => Ok(()),
@@ -78,26 +73,19 @@ fn check(flavour: Flavour, name: &str, role: &Role) -> Result<(), PlanError> {
 pub(super) fn new(flavour: Flavour, name: &str, role: &Role) -> Vec<Change> {
     let mut created = role.clone();
     created.facts.retain(|fact, _| spell::is_created(fact));
-    changes(flavour, name, &created, role)
+    changes(flavour, name, (&created, role), true)
 }
 
-fn changes(flavour: Flavour, name: &str, from: &Role, to: &Role) -> Vec<Change> {
+fn changes(flavour: Flavour, name: &str, (from, to): (&Role, &Role), is_new: bool) -> Vec<Change> {
     let mut facts: Vec<&Fact> = from.facts.keys().chain(to.facts.keys()).collect();
     facts.sort_unstable();
     facts.dedup();
-    let is_member = |role: &Role, of: &String| {
-        let membership = Fact::Membership(of.clone());
-        role.facts.contains_key(&membership)
-    };
     let mut all = Vec::new();
     for fact in facts {
         let (before, after) = (from.facts.get(fact), to.facts.get(fact));
-        // The options come and go with the membership.
-        let goes_along = match fact {
-            Fact::Option(of, _) => !is_member(from, of) || !is_member(to, of),
-            _ => false,
-        };
-        if before == after || goes_along {
+        // MySQL's server has the list of its version in the place of all privileges.
+        let is_list = flavour == Flavour::Mysql && !is_new && is_privilege(fact, EVERY);
+        if before == after || is_list || goes_along(fact, from, to) {
             continue;
         }
         let turn = fact.turn(before.map(String::as_str), after.map(String::as_str));
@@ -107,16 +95,48 @@ fn changes(flavour: Flavour, name: &str, from: &Role, to: &Role) -> Vec<Change> 
             statement(sql, name, fact, (before, turn))
         };
         let mut change = vec![made(fact, turn)];
-        if let (Fact::Option(of, _), Turn::Takes, Flavour::Mysql) = (fact, turn, flavour) {
+        match fact {
             // Only a whole membership is revoked there, and a default role with it.
-            change.push(made(&Fact::Membership(of.clone()), Turn::Gives));
-            if to.facts.contains_key(&Fact::DefaultRole) {
-                change.push(made(&Fact::DefaultRole, Turn::Aside));
+            Fact::Option(of, "ADMIN") if turn == Turn::Takes && flavour == Flavour::Mysql => {
+                change.push(made(&Fact::Membership(of.clone()), Turn::Gives));
+                if to.facts.contains_key(&Fact::DefaultRole) {
+                    change.push(made(&Fact::DefaultRole, Turn::Aside));
+                }
             }
+            // The wanted ones go with all others.
+            Fact::Privilege(_) if turn == Turn::Takes && is_privilege(fact, EVERY) => {
+                let wanted = to.facts.keys().filter(|fact| is_plain_privilege(fact));
+                change.extend(wanted.map(|fact| made(fact, Turn::Gives)));
+            }
+            _ => {}
         }
         all.push(change);
     }
     all
+}
+
+fn is_privilege(fact: &Fact, wanted: &str) -> bool {
+    matches!(fact, Fact::Privilege(name) if name == wanted)
+}
+
+fn is_plain_privilege(fact: &Fact) -> bool {
+    matches!(fact, Fact::Privilege(name) if name != EVERY && name != PASSING)
+}
+
+/// Whether a fact needs no statement, as a result of another fact's statement.
+fn goes_along(fact: &Fact, from: &Role, to: &Role) -> bool {
+    let is_member = |role: &Role, of: &String| {
+        let membership = Fact::Membership(of.clone());
+        role.facts.contains_key(&membership)
+    };
+    match fact {
+        // The options come and go with the membership.
+        Fact::Option(of, _) => !is_member(from, of) || !is_member(to, of),
+        Fact::Privilege(_) if is_plain_privilege(fact) => {
+            from.has_all_privileges() || to.has_all_privileges()
+        }
+        _ => false,
+    }
 }
 
 fn statement(sql: String, role: &str, fact: &Fact, (before, turn): (&str, Turn)) -> Statement {

@@ -16,6 +16,7 @@ pub(crate) enum Fact {
     DefaultRole,
     /// A setting with which sessions begin, perhaps in one database only (PostgreSQL).
     Setting {
+        /// Spelled as in statements.
         database: Option<String>,
         name: String,
     },
@@ -47,13 +48,23 @@ pub(crate) const RIGHTS: [&str; 6] = [
 ];
 
 /// Attributes with a number as an upper limit; absent, there is none.
-pub(crate) const LIMITS: [&str; 5] = [
+pub(crate) const LIMITS: [&str; 6] = [
     "CONNECTION LIMIT",
+    "MAX_STATEMENT_TIME",
     "MAX_QUERIES_PER_HOUR",
     "MAX_UPDATES_PER_HOUR",
     "MAX_CONNECTIONS_PER_HOUR",
     "MAX_USER_CONNECTIONS",
 ];
+
+/// Value of [`Fact::DefaultRole`] for all memberships.
+pub(crate) const ALL: &str = "ALL";
+
+/// All privileges as one, in [`Fact::Privilege`].
+pub(crate) const EVERY: &str = "ALL PRIVILEGES";
+
+/// The right to pass privileges on, in [`Fact::Privilege`].
+pub(crate) const PASSING: &str = "GRANT OPTION";
 
 impl Fact {
     pub(super) fn is_option_of(&self, membership: &str) -> bool {
@@ -72,8 +83,8 @@ impl Fact {
             Fact::Option(_, "ADMIN") => by_presence(after),
             Fact::Option(..) => match after {
                 Some("false") => Turn::Takes,
-                Some(_) => Turn::Gives,
-                None => Turn::Opens,
+                // The text states `TRUE`, or lacks `FALSE`: not known which.
+                Some(_) | None => Turn::Opens,
             },
             Fact::Attribute(name) => bar(name, before, after),
             Fact::Setting { .. } | Fact::DefaultRole if after.is_none() => Turn::Takes,
@@ -91,7 +102,7 @@ fn bar(name: &str, before: Option<&str>, after: Option<&str>) -> Turn {
         };
     };
     let is_wider = match LIMITS.contains(&name) {
-        true => match (before.parse::<i64>(), after.parse::<i64>()) {
+        true => match (before.parse::<f64>(), after.parse::<f64>()) {
             (Ok(before), Ok(after)) => before < after,
             _ => false,
         },

@@ -1,8 +1,7 @@
 //! Statements creating a role or making a fact true.
 
-use super::fact::{LIMITS, RIGHTS};
-use super::{Fact, Flavour, Role};
-use crate::postgres::quoted;
+use super::fact::{LIMITS, PASSING, RIGHTS};
+use super::{Fact, Flavour, Login, Role};
 
 /// Attributes before and behind the limits in `CREATE`.
 const ORDER: [&str; 2] = ["REQUIRE", "ACCOUNT"];
@@ -21,29 +20,28 @@ pub(super) fn create(flavour: Flavour, name: &str, role: &Role) -> String {
         });
         facts.collect::<Vec<String>>()
     };
+    let Login { way, rules, .. } = &role.login;
     if flavour.is_postgres() {
         words.extend(attributes(&|_| true));
-        words.extend(role.login.clone());
-        return words.join(" ");
+        words.push(way.clone());
+        return joined(words);
     }
-    // MySQL has the way of the login first, and its rules, which are part of it, behind all others.
-    let (way, rules) = match role
-        .login
-        .as_deref()
-        .and_then(|login| login.split_once('\n'))
-    {
-        Some((way, rules)) => (Some(way), Some(rules)),
-        None => (role.login.as_deref(), None),
-    };
-    words.extend(way.filter(|way| !way.is_empty()).map(str::to_owned));
+    // MySQL has the way of the login first, and rules for passwords behind all others.
+    words.push(way.clone());
     words.extend(attributes(&|name| name == ORDER[0]));
     let limits = attributes(&|name| LIMITS.contains(&name));
     if !limits.is_empty() {
         words.push(format!("WITH {}", limits.join(" ")));
     }
     words.extend(attributes(&|name| name == ORDER[1]));
-    words.extend(rules.map(str::to_owned));
-    words.join(" ")
+    words.push(rules.clone());
+    joined(words)
+}
+
+/// Words with a space between, except empty ones.
+fn joined(words: Vec<String>) -> String {
+    let words = words.into_iter().filter(|word| !word.is_empty());
+    words.collect::<Vec<String>>().join(" ")
 }
 
 /// Whether [`create`] states the fact.
@@ -93,7 +91,7 @@ pub(super) fn make(flavour: Flavour, name: &str, role: &Role, fact: &Fact) -> St
             name: setting,
         } => {
             let place = database.as_ref();
-            let place = place.map(|database| format!(" IN DATABASE {}", quoted(database)));
+            let place = place.map(|database| format!(" IN DATABASE {database}"));
             let place = place.unwrap_or_default();
             match value {
                 Some(value) => format!("ALTER ROLE {name}{place} SET {setting} TO {value}"),
@@ -121,16 +119,13 @@ fn altered(name: &str, value: Option<&str>) -> String {
 
 /// A privilege on the whole server; the grant option is a privilege without a name.
 fn global(name: &str, role: &Role, privilege: &str, gives: bool) -> String {
-    let passing = "GRANT OPTION";
     let passes = role
         .facts
-        .contains_key(&Fact::Privilege(passing.to_owned()));
+        .contains_key(&Fact::Privilege(PASSING.to_owned()));
     match gives {
-        true if privilege == passing => format!("GRANT USAGE ON *.* TO {name} WITH GRANT OPTION"),
-        true => {
-            let passing = if passes { " WITH GRANT OPTION" } else { "" };
-            format!("GRANT {privilege} ON *.* TO {name}{passing}")
-        }
+        true if privilege == PASSING => format!("GRANT USAGE ON *.* TO {name} WITH {PASSING}"),
+        true if passes => format!("GRANT {privilege} ON *.* TO {name} WITH {PASSING}"),
+        true => format!("GRANT {privilege} ON *.* TO {name}"),
         false => format!("REVOKE {privilege} ON *.* FROM {name}"),
     }
 }

@@ -81,7 +81,6 @@ fn statements_about_others_stay_in_the_text_and_are_noted() {
         "CREATE ROLE other",
         "ALTER ROLE ALL SET work_mem = '8MB'",
         "ALTER ROLE app RENAME TO other",
-        "ALTER ROLE app PASSWORD 'x'",
         "GRANT app TO other",
         "CREATE ROLE readers ROLE other",
         "ALTER ROLE app VALID UNTIL 'tomorrow'",
@@ -147,4 +146,186 @@ fn a_user_without_a_password_is_not_created() {
         plan(random).unwrap().statements[0].sql,
         "CREATE USER `app`@`localhost` IDENTIFIED BY RANDOM PASSWORD REQUIRE SSL"
     );
+}
+
+#[test]
+fn a_login_on_several_lines_is_one_line_of_a_plan() {
+    let text = "CREATE USER app@localhost IDENTIFIED WITH caching_sha2_password -- strong
+        BY 'x' # hidden
+        REQUIRE SUBJECT 's' AND ISSUER \"i\" PASSWORD EXPIRE INTERVAL 90 DAY;";
+    let expected = "CREATE USER `app`@`localhost` IDENTIFIED WITH caching_sha2_password BY 'x' \
+        REQUIRE ISSUER 'i' SUBJECT 's' PASSWORD EXPIRE INTERVAL 90 DAY";
+    assert_eq!(way(Product::Mysql, "", text), [expected]);
+}
+
+#[test]
+fn inheritance_comes_back_with_a_yes_only() {
+    let role = "CREATE ROLE app LOGIN";
+    let check = |from: &str, to: &str, expected: &[&str]| {
+        assert_eq!(way(Product::Postgres, from, to), expected, "{from} to {to}");
+    };
+    let member = format!("{role}; GRANT readers TO app");
+    let bars = format!("{role} NOINHERIT; GRANT readers TO app");
+    let expected = [
+        "-- ALTER ROLE app INHERIT",
+        "-- GRANT readers TO app WITH INHERIT TRUE",
+    ];
+    check(&bars, &member, &expected);
+    let barred = format!("{member} WITH INHERIT FALSE");
+    check(&barred, &member, &expected[1..]);
+}
+
+#[test]
+fn attributes_beside_a_password_count_and_the_password_at_creation() {
+    let text = "CREATE ROLE app; ALTER ROLE app WITH NOSUPERUSER INHERIT LOGIN PASSWORD 'SCRAM-SHA-256$x';";
+    assert_eq!(
+        way(Product::Postgres, "", text),
+        ["CREATE ROLE app LOGIN PASSWORD 'SCRAM-SHA-256$x'"]
+    );
+    assert_eq!(
+        way(Product::Postgres, "CREATE ROLE app", text),
+        ["ALTER ROLE app LOGIN"]
+    );
+    let text =
+        "CREATE USER app ACCOUNT LOCK; ALTER USER app IDENTIFIED BY 'x' REQUIRE SSL ACCOUNT UNLOCK";
+    assert_eq!(
+        way(Product::MariaDb, "", text),
+        ["CREATE USER `app` IDENTIFIED BY 'x' REQUIRE SSL"]
+    );
+}
+
+#[test]
+fn settings_are_numbers_names_and_strings() {
+    let check = |setting: &str, expected: &str| {
+        let text = format!("CREATE ROLE app; ALTER ROLE app SET {setting}");
+        let expected = format!("ALTER ROLE app SET {expected}");
+        assert_eq!(
+            way(Product::Postgres, "", &text)[1..],
+            [expected],
+            "{setting}"
+        );
+    };
+    check("random_page_cost = 1.1", "random_page_cost TO '1.1'");
+    check("work_mem TO\r\n'8MB'", "work_mem TO '8MB'");
+    check(
+        "search_path = a, -- first\n \"B\"",
+        "search_path TO 'a', 'B'",
+    );
+    check("app.path = E'C:\\\\x'", "app.path TO E'C:\\\\x'");
+    let noted = read(
+        Product::Postgres,
+        "CREATE ROLE app; ALTER ROLE app SET a = 1 + 1",
+    )
+    .1;
+    assert_eq!(noted, 1);
+}
+
+#[test]
+fn all_privileges_are_no_list_of_single_ones() {
+    let app = "CREATE USER app IDENTIFIED BY 'x';";
+    let (all, one) = ("GRANT ALL ON *.* TO app", "GRANT RELOAD ON *.* TO app");
+    let check = |product: Product, from: &str, to: &str, expected: &[&str]| {
+        let (from, to) = (format!("{app} {from}"), format!("{app} {to}"));
+        assert_eq!(way(product, &from, &to), expected, "{from} to {to}");
+    };
+    check(
+        Product::MariaDb,
+        one,
+        all,
+        &["GRANT ALL PRIVILEGES ON *.* TO `app`"],
+    );
+    let back = [
+        "-- REVOKE ALL PRIVILEGES ON *.* FROM `app`",
+        "-- GRANT RELOAD ON *.* TO `app`",
+    ];
+    check(Product::MariaDb, all, one, &back);
+    let monitor = "GRANT REPLICATION CLIENT ON *.* TO app";
+    let stored = "GRANT BINLOG MONITOR ON *.* TO app";
+    check(Product::MariaDb, stored, monitor, &[]);
+    // On MySQL the server has the list of its version, so that the statement is noted.
+    check(Product::Mysql, one, all, &[]);
+    assert_eq!(read(Product::Mysql, &format!("{app} {all}")).1, 1);
+    let new = way(Product::Mysql, "", &format!("{app} {all}"));
+    assert_eq!(new[1], "GRANT ALL PRIVILEGES ON *.* TO `app`@`%`");
+}
+
+#[test]
+fn default_roles_may_be_all_memberships() {
+    let text = "CREATE USER app IDENTIFIED BY 'x'; GRANT a, b TO app; SET DEFAULT ROLE ALL TO app";
+    let all = way(Product::Mysql, "", text);
+    assert_eq!(
+        all.last().unwrap(),
+        "SET DEFAULT ROLE `a`@`%`, `b`@`%` TO `app`@`%`"
+    );
+    let others = "CREATE USER app ACCOUNT LOCK; SET DEFAULT ROLE a TO other";
+    assert_eq!(read(Product::Mysql, others).1, 1);
+}
+
+#[test]
+fn who_could_log_in_as_anybody_is_not_created() {
+    let from = read(Product::Mysql, "").0;
+    let is_made = |way: &str| {
+        let to = read(Product::Mysql, &format!("create user app@localhost {way}")).0;
+        crate::plan(&from, &to, &PlanOptions::default()).is_ok()
+    };
+    for closed in [
+        "identified by 'x'",
+        "IDENTIFIED WITH 'caching_sha2_password' AS '$A$005$x'",
+        "IDENTIFIED WITH auth_socket",
+        "IDENTIFIED VIA unix_socket OR mysql_native_password USING 'invalid'",
+    ] {
+        assert!(is_made(closed), "{closed}");
+    }
+    for open in [
+        "IDENTIFIED BY ''",
+        "IDENTIFIED WITH caching_sha2_password",
+        "",
+    ] {
+        assert!(!is_made(open), "{open}");
+    }
+}
+
+#[test]
+fn passwords_are_forgotten_and_other_logins_kept() {
+    let forgotten = |text: &str| {
+        let mut schema = read(Product::Mysql, text).0;
+        schema.forget_logins();
+        schema.statements().remove(0)
+    };
+    let rules = "FAILED_LOGIN_ATTEMPTS 3 PASSWORD EXPIRE DEFAULT COMMENT 'c'";
+    assert_eq!(
+        forgotten(&format!(
+            "CREATE USER app IDENTIFIED WITH 'caching_sha2_password' AS '$A$x' {rules}"
+        )),
+        "CREATE USER `app`@`%` IDENTIFIED BY RANDOM PASSWORD FAILED_LOGIN_ATTEMPTS 3 COMMENT 'c'"
+    );
+    assert_eq!(
+        forgotten("CREATE USER app IDENTIFIED WITH auth_socket"),
+        "CREATE USER `app`@`%` IDENTIFIED WITH auth_socket"
+    );
+}
+
+#[test]
+fn what_is_cut_leaves_places_and_comments_whole() {
+    let text =
+        "COMMENT ON ROLE app IS 'Gr\u{f6}\u{df}e'; CREATE ROLE app; CREATE TABLE t (a int,,)";
+    let source = Source {
+        name: "text".to_owned(),
+        text: text.to_owned(),
+    };
+    let server = Server::unknown(Product::Postgres);
+    let names = ["app".to_owned()];
+    let error = crate::read_with_roles(&[source], &server, &names).unwrap_err();
+    let comma = text.chars().take_while(|letter| *letter != '(').count();
+    assert!(
+        error.column > comma && error.column < comma + 12,
+        "{error:?}"
+    );
+    let noted = |text: &str| read(Product::Mysql, text).1;
+    assert_eq!(
+        noted("CREATE USER app IDENTIFIED BY 'x' /*!80016 ACCOUNT LOCK */"),
+        1
+    );
+    assert_eq!(noted("CREATE USER app IDENTIFIED BY 'x' COMMENT"), 1);
+    assert_eq!(noted("CREATE ROLE app -- x\n"), 0);
 }

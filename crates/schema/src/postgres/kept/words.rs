@@ -1,6 +1,7 @@
 //! A statement word by word, where the grammar's tree has no names.
 
 use super::reader::Reader;
+use crate::postgres::name::string;
 
 /// What is left to be read of a statement.
 pub(crate) struct Words<'t>(Reader<'t>);
@@ -43,8 +44,15 @@ impl<'t> Words<'t> {
 
     /// Reads one name without qualifiers.
     pub(crate) fn name(&mut self) -> Option<String> {
-        let mut parts = self.0.name()?;
-        parts.pop().filter(|_| parts.is_empty())
+        let start = self.0.at();
+        let parts = self.0.name().unwrap_or_default();
+        match <[String; 1]>::try_from(parts) {
+            Ok([name]) => Some(name),
+            Err(_) => {
+                self.0.go(start);
+                None
+            }
+        }
     }
 
     /// What follows, without surrounding space.
@@ -52,20 +60,19 @@ impl<'t> Words<'t> {
         self.0.rest()
     }
 
-    /// Consumes the text up to the first of the letters, or to the end.
-    pub(crate) fn upto(&mut self, ends: &[char]) -> &'t str {
+    /// Consumes the text up to white space or a letter, or to the end.
+    pub(crate) fn upto(&mut self, letter: char) -> &'t str {
         let rest = self.0.rest();
-        let start = self.start();
-        let length = rest.find(ends).unwrap_or(rest.len());
-        self.0.go(start + length);
+        let length = rest.find(|next: char| next == letter || next.is_whitespace());
+        let length = length.unwrap_or(rest.len());
+        self.0.go(self.start() + length);
         &rest[..length]
     }
 
     /// Consumes one letter.
     pub(crate) fn skip_letter(&mut self) {
-        let start = self.start();
         let length = self.rest().chars().next().map_or(0, char::len_utf8);
-        self.0.go(start + length);
+        self.0.go(self.start() + length);
     }
 
     /// Offset of what follows.
@@ -74,19 +81,25 @@ impl<'t> Words<'t> {
         text.len() - text[self.0.at()..].trim_start().len()
     }
 
-    /// Reads a string; `None` for one with escapes and for other text.
+    /// Reads a string, perhaps with escapes; `None` for other text.
     pub(crate) fn string(&mut self) -> Option<String> {
-        let inner = self.rest().strip_prefix('\'')?;
-        let mut length = 0;
-        loop {
-            length += inner[length..].find('\'')?;
-            if !inner[length + 1..].starts_with('\'') {
-                break;
-            }
-            length += 2;
-        }
         let start = self.start();
-        self.0.go(start + length + 2);
-        Some(inner[..length].replace("''", "'"))
+        let text = self.0.text();
+        let has_escapes = text[start..].starts_with(['e', 'E']);
+        let open = start + usize::from(has_escapes);
+        let inner = text[open..].strip_prefix('\'')?;
+        let mut letters = inner.char_indices();
+        let length = loop {
+            let (at, letter) = letters.next()?;
+            match letter {
+                '\\' if has_escapes => drop(letters.next()),
+                '\'' if inner[at + 1..].starts_with('\'') => drop(letters.next()),
+                '\'' => break at,
+                _ => {}
+            }
+        };
+        let end = open + length + 2;
+        self.0.go(end);
+        Some(string(&text[start..end]))
     }
 }
