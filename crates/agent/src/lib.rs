@@ -19,6 +19,7 @@
 //! into a record.
 #![expect(unsafe_code, reason = "talks to the Ruby VM through its C interface")]
 
+mod abi;
 mod api;
 mod clock;
 mod hooks;
@@ -28,6 +29,7 @@ mod nesting;
 mod process;
 mod puma;
 mod ready;
+mod request;
 mod route;
 mod runtime;
 mod sampler;

@@ -11,14 +11,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use ring::ToldRequest;
 
-use crate::api::{Value, api, fixnum, from_fixnum, string_bytes};
+use crate::abi::{FIRST, PASS, STARTED};
+use crate::api::{Value, api, from_fixnum, string_bytes};
 use crate::clock::monotonic_ns;
-use crate::native::{self, Begun, PASS, STARTED};
+use crate::request::{self, Begun};
 use crate::{guarded, process, sampler, thread};
-
-/// The process's first request: drivers are to be hooked, then to be asked again. As the Ruby half
-/// names it.
-const FIRST: Value = fixnum(3);
 
 /// A message in progress: the number and the begin.
 #[derive(Clone, Copy)]
@@ -41,7 +38,7 @@ pub(crate) extern "C" fn begin(_self: Value) -> Value {
         };
         let id = next_id();
         let begun = if process::is_on() {
-            native::begin(api, id)
+            request::begin(api, id)
         } else if sampler::is_on() {
             sampler::request_begins(id);
             Begun::Started

@@ -1,23 +1,22 @@
-//! Functions called by `ruby/agent.rb`, and the start of the agent.
+//! The table of the functions called by `ruby/agent.rb`, and the start of the agent.
 //!
 //! Every function takes and gives plain integers or strings and never raises. The module is
 //! `HakaruAgent::Native`; the Ruby file says when to call what.
 
 use std::ffi::{CStr, CString, c_int, c_void};
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::AtomicU64;
 
 use ring::{Hello, TextKind};
 
+use crate::abi::{PASS, RECURSION, STARTED};
 use crate::api::{
-    Api, HeapType, Value, api, fixnum, from_fixnum, is, ruby_description, ruby_version,
-    string_bytes,
+    Api, Value, api, fixnum, from_fixnum, ruby_description, ruby_version, string_bytes,
 };
 use crate::clock::monotonic_ns;
 use crate::nesting::{self, Entry};
 use crate::thread::{self, ActKind, Live};
 use crate::timeline::{Part, Span, Timeline, mark_ready};
-use crate::{guarded, hooks, message, process, puma, ready, route, runtime, sampler, work};
+use crate::{guarded, message, process, puma, request, route, runtime, sampler, work};
 
 const RUBY_HALF: &str = concat!(
     include_str!("../../../ruby/agent.rb"),
@@ -31,11 +30,6 @@ const LIVE_HALF: &str = include_str!("../../../ruby/live.rb");
 /// Oldest Ruby with GVL events, and the oldest supported by the Ruby half.
 const GVL_SINCE: [c_int; 2] = [3, 2];
 const RUBY_SINCE: [c_int; 2] = [3, 1];
-
-// Return values, named as in the Ruby half.
-pub(crate) const PASS: Value = fixnum(0);
-pub(crate) const STARTED: Value = fixnum(1);
-pub(crate) const RECURSION: Value = fixnum(2);
 
 /// Defines the functions and evaluates the Ruby half. Leaves everything as it was in an unknown
 /// Ruby, or without a request for the agent.
@@ -92,7 +86,7 @@ fn define(api: &Api) -> Value {
         ractor_safe(true);
     }
     let agent = (api.rb_define_module)(c"HakaruAgent".as_ptr());
-    AGENT.store(agent, Relaxed);
+    request::set_module(agent);
     puma::define(api, agent);
     let module = (api.rb_define_module_under)(agent, c"Native".as_ptr());
     let functions: [(&CStr, *const c_void, c_int); 16] = [
@@ -138,76 +132,6 @@ extern "C" fn wanted(_self: Value, env: Value) -> Value {
         true => env,
         false => FALSE,
     }
-}
-
-/// Start of a request.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begun {
-    /// Nothing: the agent is off, or the thread is in a request already.
-    Pass,
-    /// The record of a request.
-    Started,
-    /// Nothing yet: the process's first request, with drivers to be hooked first.
-    First,
-}
-
-/// Stands for the response when the handler raised; no object.
-pub(crate) const NO_RESPONSE: Value = fixnum(0);
-
-/// The module `HakaruAgent`.
-static AGENT: AtomicUsize = AtomicUsize::new(0);
-
-/// Begins a request on the calling thread.
-pub(crate) fn begin(api: &Api, id: u64) -> Begun {
-    if !process::is_on() {
-        return Begun::Pass;
-    }
-    if process::arm() {
-        watch(api);
-        return Begun::First;
-    }
-    let Some(state) = thread::current(api).filter(|state| !state.active) else {
-        return Begun::Pass;
-    };
-    nesting::reset();
-    state.begin(id, ready::take(id));
-    sampler::request_begins(id);
-    Begun::Started
-}
-
-/// Installs the hooks, once a process: from now on the VM reports events.
-#[cold]
-fn watch(api: &Api) {
-    hooks::install(api);
-    sampler::first_request(api);
-}
-
-/// Calls `HakaruAgent.arm(config)`, which lets nothing out.
-pub(crate) fn arm(api: &Api, middleware: Value) {
-    let config = (api.rb_ivar_get)(middleware, (api.rb_intern)(c"@config".as_ptr()));
-    let name = (api.rb_intern)(c"arm".as_ptr());
-    (api.rb_funcallv)(AGENT.load(Relaxed), name, 1, &raw const config);
-}
-
-/// Calls `HakaruAgent.tell_counters`, which lets nothing out.
-pub(crate) fn tell_counters(api: &Api) {
-    let name = (api.rb_intern)(c"tell_counters".as_ptr());
-    (api.rb_funcallv)(AGENT.load(Relaxed), name, 0, std::ptr::null());
-}
-
-/// Ends the calling thread's request; returns whether the counters are due.
-pub(crate) fn end(env: Value, response: Value) -> bool {
-    sampler::request_ends();
-    if let (Some(api), Some(state)) = (api(), thread::active()) {
-        let status = if is(response, HeapType::Array) {
-            from_fixnum((api.rb_ary_entry)(response, 0)).map_or(0, |status| status as u32)
-        } else {
-            0
-        };
-        let now = state.end(status, route::of(api, env).as_deref());
-        return process::counters_are_due(now);
-    }
-    false
 }
 
 // The code's low bits say what is called, as in the Ruby half; the rest names the method.

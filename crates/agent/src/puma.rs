@@ -4,8 +4,9 @@
 //! Ruby raises and throws by `longjmp`, which goes straight over the frames here. So between the
 //! call of `super` and its return they hold nothing that would have to be dropped.
 
+use crate::abi::NO_RESPONSE;
 use crate::api::{Api, Value, api};
-use crate::native::{self, Begun};
+use crate::request::{self, Begun};
 use crate::{guarded, process, ready, route};
 
 /// A request on the way through the app, on the stack, where the VM's collector finds the objects.
@@ -38,16 +39,16 @@ extern "C-unwind" fn call(this: Value, env: Value) -> Value {
     };
     let mut passing = Passing {
         env,
-        response: native::NO_RESPONSE,
+        response: NO_RESPONSE,
     };
     let id = guarded(0, || route::take_request_id(api, env));
     if !process::is_wanted(id) {
         return (api.rb_call_super)(1, &raw const passing.env);
     }
-    let mut begun = guarded(Begun::Pass, || native::begin(api, id));
+    let mut begun = guarded(Begun::Pass, || request::begin(api, id));
     if begun == Begun::First {
-        native::arm(api, this);
-        begun = guarded(Begun::Pass, || native::begin(api, id));
+        request::arm(api, this);
+        begun = guarded(Begun::Pass, || request::begin(api, id));
     }
     if begun != Begun::Started {
         return (api.rb_call_super)(1, &raw const passing.env);
@@ -68,11 +69,11 @@ extern "C-unwind" fn go_on(data: Value) -> Value {
 extern "C-unwind" fn finish(data: Value) -> Value {
     // SAFETY: as in `go_on`.
     let passing = unsafe { &*(data as *const Passing) };
-    let due = guarded(false, || native::end(passing.env, passing.response));
+    let due = guarded(false, || request::end(passing.env, passing.response));
     if let Some(api) = api().filter(|_| due) {
-        native::tell_counters(api);
+        request::tell_counters(api);
     }
-    native::NO_RESPONSE
+    NO_RESPONSE
 }
 
 /// `Puma::ThreadPool#<<(client)`: the reactor has read the whole request and passes the client on

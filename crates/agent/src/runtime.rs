@@ -6,9 +6,9 @@
 
 use ring::{Record, RuntimeRecord};
 
+use crate::abi::PASS;
 use crate::api::{HeapType, Value, api, from_fixnum, is, string_bytes};
 use crate::clock::monotonic_ns;
-use crate::native::PASS;
 use crate::{guarded, thread};
 
 /// `settings(lines, bytes)`: a line each, name and value with a tab between.

@@ -39,8 +39,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 
 use ring::{ProfileRecord, ToldRequest};
 
+use crate::abi::PASS;
 use crate::api::{Api, Value, api};
-use crate::native::PASS;
 use crate::{guarded, process};
 
 pub(crate) use hooks::{request_begins, request_ends};

@@ -1,9 +1,9 @@
 //! Named work: JSON, Marshal, sessions, templates, logging. The Ruby half wraps the methods and
 //! calls here; outside of a request nothing is recorded.
 
+use crate::abi::{PASS, RECURSION, STARTED};
 use crate::api::{Value, api, from_fixnum, string_bytes};
 use crate::guarded;
-use crate::native::{PASS, RECURSION, STARTED};
 use crate::thread::{self, WorkEntry};
 
 /// `work_begin(code, receiver)` → STARTED (then `work_end` must follow), PASS, or RECURSION.

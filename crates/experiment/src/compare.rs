@@ -2,7 +2,9 @@
 //! measurements, A B B A and B A A B in turn, each with a fresh boot, until `stats::comparison` has
 //! a decision.
 
+mod learn;
 mod results;
+mod schemas;
 mod settle;
 mod sides;
 
@@ -21,9 +23,9 @@ use crate::failure;
 use crate::lifecycle::{self, RunningApp};
 use crate::measurement::{self, Length, Measurement};
 use crate::observer::Context;
-use crate::workspace::Schemas;
 use ending::{Cause, Failure};
 
+pub use schemas::Schemas;
 pub use sides::{Label, Side, Sides, Variants};
 pub use stats::design::Request;
 

@@ -3,6 +3,8 @@
 use app_process::TargetError;
 use comparison::Ending;
 use ending::{Cause, Failure};
+use recording::Trouble;
+use store::StoreError;
 
 /// The interruption of a measurement of which nothing is left.
 pub(crate) fn interrupted() -> Failure {
@@ -28,5 +30,13 @@ pub(crate) fn ending_of(failure: Failure) -> Ending {
     match failure.cause {
         Cause::Interrupted => Ending::Interrupted,
         _ => Ending::Failed(failure.message),
+    }
+}
+
+/// Returns the error of a run held in memory only.
+pub(crate) fn not_kept(error: &StoreError) -> Trouble {
+    Trouble {
+        what: format!("this run is not kept: {error}"),
+        remedy: "make room or mend what is named, then run again".to_owned(),
     }
 }

@@ -9,6 +9,7 @@
 //! Prints nothing and knows no flags: what goes on is handed to an [`Observer`], and an
 //! [`ending::Failure`] names its cause, from which the program makes its exit code.
 
+mod app_database;
 pub mod compare;
 mod failure;
 pub mod lifecycle;

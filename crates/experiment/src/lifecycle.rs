@@ -16,9 +16,8 @@ use scenario::Scenario;
 use store::{RunClaim, Store, StoreError, Trial};
 use words::{Text, text};
 
-use crate::failure;
+use crate::failure::{self, not_kept};
 use crate::observer::{Context, Phase};
-use crate::record::not_kept;
 use crate::settings::Settings;
 use crate::undo;
 use crate::workspace::RunFolders;

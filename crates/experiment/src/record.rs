@@ -27,8 +27,6 @@ use ending::Failure;
 use machine::Machine;
 use recorder::{Recorded, Recorder};
 
-pub(crate) use recorder::not_kept;
-
 /// A running app, with everything needed for a measurement.
 pub struct Prepared<'a> {
     settings: &'a Settings,

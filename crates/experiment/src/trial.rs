@@ -9,10 +9,9 @@ use findings::{Exact, Finding, Remedy, Safety};
 use schema_db::scratch::Index;
 use words::{Text, text};
 
-use crate::compare::Sides;
+use crate::compare::{Schemas, Sides};
 use crate::observer::Context;
 use crate::puma;
-use crate::workspace::Schemas;
 
 /// A change with a possible trial.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use schema_db::scratch::{self, Index};
 use store::{Store, StoreError, Undo as StoredUndo};
 use words::{Text, text};
 
+use crate::app_database;
 use crate::observer::Context;
-use crate::workspace::database;
 
 /// Prefix in the names of all temporary things, so nothing else is ever removed.
 pub(crate) const PREFIX: &str = "hakaru-";
@@ -81,8 +81,8 @@ impl Undo {
             Undo::ScratchDatabase(name) => {
                 scratch::drop_copy(address.ok_or(NO_ADDRESS)?, name).map_err(|error| error.message)
             }
-            Undo::Index(index) => database::drop_index(address.ok_or(NO_ADDRESS)?, index),
-            Undo::Schema(text) => database::restore_schema(address.ok_or(NO_ADDRESS)?, text),
+            Undo::Index(index) => app_database::drop_index(address.ok_or(NO_ADDRESS)?, index),
+            Undo::Schema(text) => app_database::restore_schema(address.ok_or(NO_ADDRESS)?, text),
         }
     }
 }

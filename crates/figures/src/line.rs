@@ -32,14 +32,22 @@ pub fn one_line(text: &str) -> String {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.extend(word.chars().map(|character| match character {
-            // Controls, and marks that turn the direction of writing.
-            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200B}'..='\u{200F}' => '?',
-            _ if character.is_control() => '?',
-            _ => character,
+        line.extend(word.chars().map(|character| match steers(character) {
+            true => '?',
+            false => character,
         }));
     }
     line
+}
+
+/// Whether a character can steer a terminal: a control, or a mark for the direction of writing or
+/// without a width.
+pub fn steers(character: char) -> bool {
+    let turns = matches!(
+        character,
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200B}'..='\u{200F}'
+    );
+    turns || character.is_control()
 }
 
 #[cfg(test)]

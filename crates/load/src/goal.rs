@@ -248,7 +248,7 @@ mod tests {
                 start: Timestamp::default(),
                 end: Timestamp::from_monotonic_nanos(1_000_000_000),
             },
-            engine: crate::poller::Engine::Epoll,
+            engine: crate::engine::Engine::Epoll,
             figures,
             generator: Generator::default(),
             failures: Vec::new(),

@@ -5,10 +5,10 @@ use scenario::{Scenario, Tally};
 
 use crate::answers::{Answers, Seen};
 use crate::connection::Connection;
+use crate::engine::Engine;
 use crate::failures::{Failed, Failures};
 use crate::figures::{Ended, Figures};
 use crate::notes::Notes;
-use crate::poller::Engine;
 use crate::redact::Shown;
 use crate::tables::Tables;
 

@@ -30,10 +30,12 @@
 //! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head describes the way of a
 //! request; `http1` reads responses without a socket; `connection` owns one.
 
+mod address;
 mod answers;
 mod carrier;
 mod clock;
 mod connection;
+mod engine;
 mod failures;
 mod figures;
 mod frames;
@@ -65,7 +67,9 @@ mod uring;
 mod web_socket;
 mod worker;
 
+pub use address::Via;
 pub use clock::now;
+pub use engine::Engine;
 pub use failures::merged_failures;
 pub use figures::{Figures, Interval, Outcomes, Statuses, StepFigures};
 pub use goal::{Goal, GoalResult};
@@ -74,14 +78,12 @@ pub use measure::{Measured, measure};
 pub use once::{Checked, check_once};
 pub use outcome::{Batch, LoadError, LoadResult};
 pub use plan::{Numbered, Pace, Plan};
-pub use poller::Engine;
 pub use probe::{Posted, ProbeError, can_connect, post, probe};
 pub use redact::plain;
 pub use run::{points, run};
 pub use scenario::Part;
 pub use schedule::{Arrivals, Schedule, Stage};
 pub use search::{Found, Trial, find_max};
-pub use stream::Via;
 pub use tls::Trust;
 
 /// Examples of failed requests kept from one run.

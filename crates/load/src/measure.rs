@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicBool;
 use recording::{Failure, Generator, Nanos, Score, Window};
 use scenario::{Scenario, Tally};
 
+use crate::engine::Engine;
 use crate::figures::{Figures, Interval};
 use crate::ledger::{Book, Share};
 use crate::outcome::LoadError;
 use crate::plan::Plan;
-use crate::poller::Engine;
 use crate::run::{Job, run_threads, score};
 use crate::tables::Tables;
 

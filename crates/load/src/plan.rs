@@ -4,10 +4,10 @@ use recording::{Nanos, Timestamp};
 use scenario::{Part, Scenario};
 
 use crate::LoadError;
+use crate::address::Via;
+use crate::engine::Engine;
 use crate::level::LevelUp;
-use crate::poller::Engine;
 use crate::schedule::{Arrivals, Schedule};
-use crate::stream::Via;
 use crate::tls::Trust;
 
 /// How hard to load, for how long, and with what limits. Start from [`Plan::default`].

@@ -1,7 +1,6 @@
 //! What a worker waits with: edge-triggered epoll (kqueue outside of Linux), or io_uring. Both tell
 //! of sockets in the same words, so that the worker does not know which.
 
-use std::fmt;
 use std::io;
 use std::time::Duration;
 
@@ -9,8 +8,10 @@ use mio::{Events, Poll, Token};
 use recording::Timestamp;
 
 use crate::LoadError;
+use crate::address::Address;
 use crate::clock;
-use crate::stream::{Address, Channel};
+use crate::engine::Engine;
+use crate::stream::Channel;
 use crate::timer::Timer;
 use crate::uring::{self, Uring};
 
@@ -20,35 +21,7 @@ const EVENTS: usize = 256;
 const SLEEP_MAX: Duration = Duration::from_millis(20);
 const TIMER: Token = Token(usize::MAX);
 
-/// Kernel interface of a load.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
-    /// io_uring where allowed by the kernel, else epoll.
-    Auto,
-    /// Edge-triggered epoll.
-    #[default]
-    Epoll,
-    /// io_uring, of Linux 6.1 or later; often forbidden in containers.
-    IoUring,
-}
-
 impl Engine {
-    /// Returns the name, as typed by users.
-    pub fn name(self) -> &'static str {
-        match self {
-            Engine::Auto => "auto",
-            Engine::Epoll => "epoll",
-            Engine::IoUring => "io_uring",
-        }
-    }
-
-    /// Reads `auto`, `epoll` or `io_uring`. The error is a sentence.
-    pub fn parse(text: &str) -> Result<Engine, String> {
-        let all = [Engine::Auto, Engine::Epoll, Engine::IoUring];
-        let found = all.into_iter().find(|engine| engine.name() == text);
-        found.ok_or_else(|| format!("`{text}` is no engine; there are auto, epoll and io_uring"))
-    }
-
     /// Returns the engine for the running kernel, never `Auto`.
     ///
     /// # Errors
@@ -65,12 +38,6 @@ impl Engine {
                     .map_or_else(String::new, |error| error.to_string())
             ))),
         }
-    }
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

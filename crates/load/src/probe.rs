@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use scenario::{BaseUrl, Link, Scenario};
 
+use crate::address::Address;
 use crate::http1::{AnswerReader, Limits};
 use crate::outcome::LoadError;
 use crate::plan::Plan;
-use crate::stream::{Address, Blocking};
+use crate::stream::Blocking;
 use crate::tls::{TlsClient, Trust};
 
 const LIMITS: Limits = Limits {

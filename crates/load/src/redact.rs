@@ -5,6 +5,8 @@
 //! when the user asks for them. On the terminal of whoever mends a flow everything is shown but
 //! what is secret by its name.
 
+use figures::line::steers;
+
 /// Bytes of a request or a response to show.
 const BYTES_MAX: usize = 2048;
 const REDACTED: &str = "[redacted]";
@@ -116,13 +118,9 @@ impl Shown {
 /// Returns a reason with escapes for letters able to steer a terminal or to turn text around: a
 /// server's words may be part of a reason.
 pub fn plain(reason: &str) -> String {
-    let steers = |c: char| {
-        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        turns || c.is_control() && c != '\n'
-    };
     let mut text = String::with_capacity(reason.len());
     for letter in reason.chars() {
-        match steers(letter) {
+        match letter != '\n' && steers(letter) {
             true => text.extend(letter.escape_unicode()),
             false => text.push(letter),
         }

@@ -2,9 +2,9 @@
 
 use scenario::{BaseUrl, Link, Scenario};
 
+use crate::address::{Address, Via};
 use crate::outcome::LoadError;
 use crate::plan::Plan;
-use crate::stream::{Address, Tunnel, Via};
 use crate::tls::TlsClient;
 
 /// One way to the server.
@@ -12,7 +12,7 @@ use crate::tls::TlsClient;
 pub(crate) struct Route {
     pub(crate) address: Address,
     /// Where a proxy at the address opens a tunnel to.
-    behind: Option<BaseUrl>,
+    pub(crate) behind: Option<BaseUrl>,
     /// `None`: without TLS.
     pub(crate) tls: Option<TlsClient>,
     pub(crate) speaks: Speaks,
@@ -60,11 +60,6 @@ impl Routes {
 }
 
 impl Route {
-    /// Returns a tunnel to be opened on each connection, where the address is a proxy's.
-    pub(crate) fn tunnel(&self) -> Option<Tunnel> {
-        self.behind.as_ref().map(Tunnel::to)
-    }
-
     fn of(scenario: &Scenario, plan: &Plan, link: &Link) -> Result<Route, LoadError> {
         let base = scenario.base_url();
         let to = link.to.clone();

@@ -9,12 +9,12 @@ use recording::{Generator, Score, ScoreLine, Timestamp, Window};
 use scenario::{Scenario, ScoreSpec, Tally};
 
 use crate::clock;
+use crate::engine::Engine;
 use crate::ledger::{Book, Share};
 use crate::level::Level;
 use crate::notes::Notes;
 use crate::outcome::{Batch, LoadError, LoadResult};
 use crate::plan::Plan;
-use crate::poller::Engine;
 use crate::route::Routes;
 use crate::worker::{Task, Worker};
 

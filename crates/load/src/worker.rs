@@ -21,12 +21,13 @@ use scenario::{Scenario, Session};
 
 use crate::clock;
 use crate::connection::{Connection, Phase, Reading};
+use crate::engine::Engine;
 use crate::http1::Limits;
 use crate::ids::Ids;
 use crate::ledger::{Book, Ledger, Share};
 use crate::level::Level;
 use crate::plan::Plan;
-use crate::poller::{Engine, Gather, Poller, Ready};
+use crate::poller::{Gather, Poller, Ready};
 use crate::redact::Shown;
 use crate::route::Routes;
 use crate::schedule::{Pacer, Schedule};

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value as Json;
 
-use crate::parse::is_variable_name;
 use crate::value::Value;
+use crate::variables::is_variable_name;
 
 /// The rows of one file.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,7 @@
 //! of [`Filter::parse`], and one arm in `apply` is all that a new one takes.
 
 mod apply;
+mod xpath;
 
 use std::fmt;
 
@@ -10,7 +11,8 @@ use crate::error::Fault;
 use crate::pattern::{Path, Pattern};
 use crate::template::{Expr, Template, print_quoted_template, quoted};
 use crate::vocabulary::{WordKind, refusal};
-use crate::xpath::XPath;
+
+pub(crate) use self::xpath::XPath;
 
 /// A step from one value to another.
 #[derive(Clone, Debug, PartialEq)]

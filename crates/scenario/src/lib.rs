@@ -36,6 +36,7 @@ mod digest;
 mod encode;
 mod error;
 mod feed;
+mod files;
 mod filter;
 mod follow;
 mod frame;
@@ -68,7 +69,6 @@ mod think;
 mod value;
 mod variables;
 mod vocabulary;
-mod xpath;
 
 pub use answer::{Answer, HTTP2, HeaderSpan};
 pub use ast::{FlowText, Place};

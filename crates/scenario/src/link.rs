@@ -3,6 +3,7 @@
 //! All of it is known before the run, so that a load can prepare its connections: expressions see
 //! the variables of the configuration and the entry's own, not captures and feeds.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use crate::ast::Entry;
 use crate::base::BaseUrl;
 use crate::netrc;
 use crate::options::Options;
-use crate::scenario::Scenario;
 use crate::template::Template;
+use crate::value::Value;
 use crate::variables::Variables;
 
 /// One way to the server; the default is what the command says.
@@ -214,12 +215,17 @@ pub(crate) struct Ways<'a> {
 
 impl<'a> Ways<'a> {
     /// Begins with the variables of the configuration.
-    pub(crate) fn of(scenario: &'a Scenario, flow: &'a Path, links: &'a mut Vec<Link>) -> Self {
+    pub(crate) fn of(
+        base: &'a BaseUrl,
+        variables: &HashMap<String, Value>,
+        flow: &'a Path,
+        links: &'a mut Vec<Link>,
+    ) -> Self {
         Ways {
-            base: &scenario.base,
+            base,
             folder: flow.parent().unwrap_or(Path::new("")),
             links,
-            variables: Variables::new(Arc::new(scenario.variables.clone()), 0),
+            variables: Variables::new(Arc::new(variables.clone()), 0),
         }
     }
 

@@ -14,7 +14,6 @@ use crate::parse;
 use crate::pattern::Pattern;
 use crate::predicate::{Comparison, Operand, Predicate, Test};
 use crate::query::Query;
-use crate::scenario::Rounds;
 use crate::spec::{Expectation, MessageSpec, Payload, SocketSpec};
 use crate::step::Action;
 use crate::template::{Expr, Style, Template};
@@ -30,6 +29,17 @@ const ASKING: [(&str, &str); 3] = [
     ("Connection", "Upgrade"),
     ("Sec-WebSocket-Version", "13"),
 ];
+
+/// A group of steps run several times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rounds {
+    /// Index of the first step.
+    pub(crate) first: usize,
+    /// Index behind the last step.
+    pub(crate) end: usize,
+    /// How often.
+    pub(crate) count: u64,
+}
 
 /// One exchange over a WebSocket.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,9 +7,11 @@ use crate::filter::Filter;
 use crate::message::Draft;
 use crate::options::Setting;
 use crate::query::Query;
-use crate::scenario::GENERATED;
 use crate::step::Action;
 use crate::template::{Expr, Source};
+
+/// Variables present in every flow: see the crate's documentation.
+pub(crate) const GENERATED: [&str; 4] = ["base_url", "iteration", "run", "user"];
 
 /// Refuses variables without a value at the entry, and records the entry's captures and settings.
 pub(crate) fn check_names<'a>(

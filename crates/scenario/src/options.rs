@@ -2,16 +2,12 @@
 //! vocabulary.
 
 mod print;
-mod read;
 
 use crate::ast::{KeyValue, Place};
+use crate::files::Files;
 use crate::predicate::Operand;
-use crate::step::Files;
 use crate::template::{Expr, Template};
 use crate::variables::Variables;
-
-pub(crate) use read::parse;
-use read::{boolean, count, delay_ms, number};
 
 /// Redirects followed where the flow says nothing; what curl follows too.
 const REDIRECTS_DEFAULT: u64 = 50;
@@ -20,7 +16,7 @@ const RETRY_INTERVAL_MS_DEFAULT: u64 = 1_000;
 
 /// Options with the values on and off. `http1.1`, `path-as-is`, `verbose` and `very-verbose` name
 /// the default, or concern output of `hurl`.
-const SWITCHES: [&str; 13] = [
+pub(crate) const SWITCHES: [&str; 13] = [
     "compressed",
     "digest",
     "http1.1",
@@ -36,7 +32,7 @@ const SWITCHES: [&str; 13] = [
     "very-verbose",
 ];
 /// Options whose value is a text.
-const TEXTS: [&str; 8] = [
+pub(crate) const TEXTS: [&str; 8] = [
     "aws-sigv4",
     "cacert",
     "cert",
@@ -47,11 +43,14 @@ const TEXTS: [&str; 8] = [
     "user",
 ];
 /// Options whose value is a time.
-const TIMES: [&str; 2] = ["delay", "retry-interval"];
+pub(crate) const TIMES: [&str; 2] = ["delay", "retry-interval"];
 /// Options whose value is a count, or -1 for any number.
-const COUNTS: [&str; 2] = ["max-redirs", "retry"];
+pub(crate) const COUNTS: [&str; 2] = ["max-redirs", "retry"];
 /// Options with a non-negative number as value.
-const NUMBERS: [&str; 2] = ["limit-rate", "repeat"];
+pub(crate) const NUMBERS: [&str; 2] = ["limit-rate", "repeat"];
+
+/// Longest think time; a longer one is a slip of the pen.
+const DELAY_MS_MAX: u64 = 3_600_000;
 
 /// The lines of `[Options]`, in order; of several for one thing the last counts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -292,5 +291,34 @@ impl OptionLine {
             Setting::Header(pair) => pair.key.exprs().chain(pair.value.exprs()).collect(),
             Setting::Variable(_, value) => value.exprs(),
         }
+    }
+}
+
+pub(crate) fn boolean(text: &str) -> Option<bool> {
+    text.parse().ok()
+}
+
+pub(crate) fn delay_ms(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let delay = digits.parse::<u64>().ok()?.checked_mul(unit)?;
+    (delay <= DELAY_MS_MAX).then_some(delay)
+}
+
+pub(crate) fn number(text: &str) -> Option<u64> {
+    text.parse().ok()
+}
+
+/// `Some(None)` is any number.
+pub(crate) fn count(text: &str) -> Option<Option<u64>> {
+    match text {
+        "-1" => Some(None),
+        _ => text.parse().ok().map(Some),
     }
 }

@@ -3,6 +3,8 @@
 //! Written by hand after the documented grammar. What the grammar has and Hakaru does not run is an
 //! error with its place, never skipped.
 
+mod options;
+
 use crate::answer::HTTP2;
 use crate::ast::{Assert, Capture, Entry, FlowText, KeyValue, Part, Response};
 use crate::body::{Body, parse_file};
@@ -13,6 +15,7 @@ use crate::nearest;
 use crate::predicate::Predicate;
 use crate::query::Query;
 use crate::template::{Style, Template};
+use crate::variables::is_variable_name;
 
 impl FlowText {
     /// Parses the text of a flow; errors name `file`.
@@ -119,7 +122,7 @@ fn request_sections(cursor: &mut Cursor<'_>, entry: &mut Entry) -> Result<(), Fa
             "Form" | "FormParams" => entry.form.extend(key_values(cursor)?),
             "Multipart" | "MultipartFormData" => entry.multipart.extend(parts(cursor)?),
             "Cookies" => entry.cookies.extend(key_values(cursor)?),
-            "Options" => crate::options::parse(cursor, &mut entry.options)?,
+            "Options" => options::parse(cursor, &mut entry.options)?,
             "BasicAuth" => {
                 let mut users = key_values(cursor)?;
                 if users.len() > 1 {
@@ -338,13 +341,6 @@ pub(crate) fn capture(cursor: &mut Cursor<'_>) -> Result<Capture, Fault> {
         filters,
         redact: cursor.take_word("redact"),
     })
-}
-
-pub(crate) fn is_variable_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 pub(crate) fn assert(cursor: &mut Cursor<'_>) -> Result<Assert, Fault> {

@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::cursor::Cursor;
 use crate::date::Date;
 use crate::error::Fault;
+use crate::filter::XPath;
 use crate::jar::SetCookie;
 use crate::pattern::{Path, Pattern};
 use crate::seen::Seen;
@@ -17,7 +18,6 @@ use crate::template::{Expr, Piece, Template, print_quoted_template, quoted};
 use crate::value::Value;
 use crate::variables::Variables;
 use crate::vocabulary::{WordKind, refusal};
-use crate::xpath::XPath;
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq)]

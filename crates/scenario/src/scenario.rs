@@ -11,20 +11,16 @@ use crate::ast::{Entry, FlowText, Response};
 use crate::base::BaseUrl;
 use crate::error::{ParseError, ScenarioError};
 use crate::feed::Feed;
+use crate::files::Files;
 use crate::link::{Link, Way, Ways};
-use crate::message::{Draft, Spoken};
-use crate::names::{check_draft_names, check_names};
-use crate::part::Part;
+use crate::message::{Draft, Rounds, Spoken};
+use crate::names::{GENERATED, check_draft_names, check_names};
 use crate::render::render;
-use crate::session::Session;
 use crate::spec::{FlowSpec, ScoreSpec, Spec};
-use crate::step::{Action, Expected, Files, Step, StepUrl};
+use crate::step::{Action, Expected, Step, StepUrl};
 use crate::think::ThinkTime;
 use crate::value::Value;
-use crate::variables::Variables;
-
-/// Variables present in every flow: see the crate's documentation.
-pub(crate) const GENERATED: [&str; 4] = ["base_url", "iteration", "run", "user"];
+use crate::variables::{Variables, is_variable_name};
 
 /// Greatest sum of weights followed exactly; larger ones in proportion.
 const CYCLE_MAX: u64 = 10_000;
@@ -67,17 +63,6 @@ pub(crate) struct Flow {
     pub(crate) cache: bool,
     /// Which steps are run several times before the flow goes on.
     pub(crate) rounds: Option<Rounds>,
-}
-
-/// A group of steps run several times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rounds {
-    /// Index of the first step.
-    pub(crate) first: usize,
-    /// Index behind the last step.
-    pub(crate) end: usize,
-    /// How often.
-    pub(crate) count: u64,
 }
 
 /// Reads a file for [`Scenario::build`].
@@ -133,22 +118,12 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Begins a run: users of one session share feeds and the count of iterations.
-    pub fn session(&self, seed: u64) -> Session<'_> {
-        self.session_of(Part::WHOLE, seed)
-    }
-
-    /// Begins one generator's part of a run: users, iterations, rows of the feeds.
-    pub fn session_of(&self, part: Part, seed: u64) -> Session<'_> {
-        Session::new(self, part, seed)
-    }
-
     /// Returns the URL of the target.
     pub fn base_url(&self) -> &BaseUrl {
         &self.base
     }
 
-    /// Ways to the server gone by some entry, by [`Session::link`].
+    /// Ways to the server gone by some entry, by [`crate::Session::link`].
     pub fn links(&self) -> &[Link] {
         &self.links
     }
@@ -260,7 +235,7 @@ impl Scenario {
             known.extend(self.feeds[feed].names.iter().map(String::as_str));
         }
         let fail = |place, message| ParseError::at_place(&name, &text, place, message);
-        let mut ways = Ways::of(self, path, links);
+        let mut ways = Ways::of(&self.base, &self.variables, path, links);
         let mut steps = Vec::new();
         for entry in &parsed.entries {
             check_names(entry, &mut known).map_err(|(place, message)| fail(place, message))?;
@@ -391,7 +366,7 @@ pub fn run_token(unix_ms: u64) -> String {
 fn shared_variables(spec: &Spec, base: &BaseUrl) -> Result<HashMap<String, Value>, ScenarioError> {
     let mut variables = HashMap::new();
     for (name, value) in &spec.variables {
-        if !crate::parse::is_variable_name(name) || GENERATED.contains(&name.as_str()) {
+        if !is_variable_name(name) || GENERATED.contains(&name.as_str()) {
             return Err(ScenarioError::Spec(format!(
                 "`{name}` cannot be the name of a variable; use letters, digits, _ and -, and none of {}",
                 GENERATED.join(", ")

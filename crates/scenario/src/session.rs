@@ -109,6 +109,18 @@ pub enum Over {
     Closing,
 }
 
+impl Scenario {
+    /// Begins a run: users of one session share feeds and the count of iterations.
+    pub fn session(&self, seed: u64) -> Session<'_> {
+        self.session_of(Part::WHOLE, seed)
+    }
+
+    /// Begins one generator's part of a run: users, iterations, rows of the feeds.
+    pub fn session_of(&self, part: Part, seed: u64) -> Session<'_> {
+        Session::new(self, part, seed)
+    }
+}
+
 impl<'s> Session<'s> {
     pub(crate) fn new(scenario: &'s Scenario, part: Part, seed: u64) -> Session<'s> {
         Session {

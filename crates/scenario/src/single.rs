@@ -6,11 +6,12 @@ use crate::ast::{Entry, KeyValue, Place};
 use crate::base::BaseUrl;
 use crate::body::Body;
 use crate::error::ScenarioError;
+use crate::files::Files;
 use crate::link::Link;
 use crate::render::render;
 use crate::scenario::{Flow, Scenario};
 use crate::spec::ScoreSpec;
-use crate::step::{Action, Expected, Files, Step, StepUrl};
+use crate::step::{Action, Expected, Step, StepUrl};
 use crate::template::Template;
 use crate::variables::Variables;
 

@@ -1,19 +1,14 @@
 //! Entries made ready to run: URLs resolved, files read, what can be rendered once rendered once.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use crate::ast::{Entry, Part};
 use crate::base::BaseUrl;
 use crate::body::Body;
+use crate::files::Files;
 use crate::message::Message;
 use crate::options::OptionLine;
 use crate::query::Query;
 use crate::template::{Expr, Piece, Source, Template};
 use crate::think::ThinkTime;
-
-/// Files named in a flow, by name.
-pub(crate) type Files = HashMap<String, Arc<Vec<u8>>>;
 
 /// An entry, ready to run.
 #[derive(Clone, Debug)]

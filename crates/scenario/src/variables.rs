@@ -6,6 +6,14 @@ use std::sync::Arc;
 use crate::think::ThinkTime;
 use crate::value::Value;
 
+/// Whether a name can be a variable's: letters, digits, `_` and `-`.
+pub(crate) fn is_variable_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
 /// The variables of one user: shared by the whole scenario, and overridden by the iteration's.
 #[derive(Clone, Debug)]
 pub struct Variables {

@@ -15,6 +15,7 @@ mod hazards;
 mod interval;
 mod kept;
 mod listed;
+mod locks;
 pub(crate) mod model;
 mod name;
 mod outline;
@@ -30,7 +31,6 @@ mod unsaid;
 
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
 
-pub(crate) use name::quote as quoted;
 pub(crate) use roles::role_changes;
 
 pub use model::Schema;

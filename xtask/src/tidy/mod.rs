@@ -1,6 +1,7 @@
 //! Rules of the repository beyond the compiler's. Each looks at text and returns what is wrong.
 
 mod arrows;
+mod circles;
 mod commits;
 mod language;
 mod names;
@@ -43,6 +44,7 @@ pub(crate) fn task() -> Outcome<()> {
         .map(|file| file.text.as_str())
         .collect();
     wrong.extend(arrows::unknown_arrows(&files));
+    wrong.extend(circles::long(&files));
     wrong.extend(shape::long_program(&files));
     wrong.extend(commits::unclear()?);
     wrong.extend(language::unclear(&files));

@@ -3,9 +3,9 @@
 use ring::ProfileRecord;
 
 use super::job;
+use crate::abi::PASS;
 use crate::api::{Api, Value, api, string_bytes};
 use crate::guarded;
-use crate::native::PASS;
 
 /// `profile_counted(lines, bytes)`.
 pub(super) extern "C" fn counted(_self: Value, lines: Value, bytes: Value) -> Value {

@@ -15,9 +15,10 @@ use guard::{Allowed, Refusal};
 use load::Batch;
 use recording::format::{Chunk, Summary};
 use recording::{HostSample, Meta, Recording, Trouble};
-use store::{RunClaim, RunWriter, Store, StoreError};
+use store::{RunClaim, RunWriter, Store};
 use words::text;
 
+use crate::failure::not_kept;
 use crate::lifecycle;
 use crate::observer::Context;
 use ending::Failure;
@@ -277,14 +278,6 @@ impl State {
         if !self.recorded.troubles.contains(&trouble) {
             self.recorded.troubles.push(trouble);
         }
-    }
-}
-
-/// Returns the error of a run held in memory only.
-pub(crate) fn not_kept(error: &StoreError) -> Trouble {
-    Trouble {
-        what: format!("this run is not kept: {error}"),
-        remedy: "make room or mend what is named, then run again".to_owned(),
     }
 }
 

@@ -163,7 +163,10 @@ fn shown(checked: &Checked, verbose: bool) -> String {
 
 /// The lines of a text behind a mark, without what could steer a terminal.
 fn quoted(mark: &str, text: &str) -> String {
-    let clean = |c: char| if c.is_control() && c != '\t' { '?' } else { c };
+    let clean = |c: char| match figures::line::steers(c) && c != '\t' {
+        true => '?',
+        false => c,
+    };
     let line = |line: &str| {
         let line: String = line.trim_end_matches('\r').chars().map(clean).collect();
         format!("        {mark} {line}").trim_end().to_owned() + "\n"

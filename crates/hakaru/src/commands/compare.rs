@@ -8,9 +8,8 @@ pub(crate) mod sides;
 
 use comparison::Comparison;
 use experiment::Context;
-use experiment::compare::{Compared, Sides, limits, measure as measured};
+use experiment::compare::{Compared, Schemas, Sides, limits, measure as measured};
 use experiment::lifecycle::{ProjectLock, Purpose};
-use experiment::workspace::Schemas;
 use report::comparison as page;
 use stats::design::Request;
 use store::Trial;

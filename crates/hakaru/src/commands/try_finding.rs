@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use app_process::CommandLine;
 use comparison::{Comparison, Tried};
+use experiment::compare::Schemas;
 use experiment::lifecycle::{ProjectLock, Purpose};
 use experiment::trial::Change;
-use experiment::workspace::Schemas;
 use recording::Recording;
 use store::{RunRef, StoredRun, Trial};
 use words::{Text, text};

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use rustls::{ClientConnection, StreamOwned};
 
-use super::Address;
 use super::tunnel::Tunnel;
+use crate::address::Address;
 use crate::route::Route;
 use crate::tls::TlsClient;
 
@@ -29,7 +29,7 @@ pub(crate) enum Waiting {
 impl Blocking {
     /// Connects within `limit` on a way to the server, through the proxy, if any.
     pub(crate) fn on(route: &Route, limit: Duration) -> io::Result<Blocking> {
-        Blocking::open(&route.address, route.tls.as_ref(), route.tunnel(), limit)
+        Blocking::open(&route.address, route.tls.as_ref(), Tunnel::of(route), limit)
     }
 
     /// Connects within `limit`; a TLS handshake comes with the first write.

@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 
 use scenario::BaseUrl;
 
+use crate::route::Route;
+
 /// Longest head of a proxy's response.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Characters shown of a proxy's refusal.
@@ -18,8 +20,13 @@ pub(crate) struct Tunnel {
 }
 
 impl Tunnel {
+    /// Returns a tunnel to be opened on each connection, where the address is a proxy's.
+    pub(crate) fn of(route: &Route) -> Option<Tunnel> {
+        route.behind.as_ref().map(Tunnel::to)
+    }
+
     /// Returns a tunnel to the host and port of `base`.
-    pub(crate) fn to(base: &BaseUrl) -> Tunnel {
+    fn to(base: &BaseUrl) -> Tunnel {
         let host = match base.host.contains(':') {
             true => format!("[{}]", base.host),
             false => base.host.clone(),

@@ -5,14 +5,9 @@ use super::model::{Column, Constraint, ConstraintKind, Function, Sql, Type};
 use super::name::{Name, quote};
 use crate::Hazard;
 
-/// Nobody else reads or writes the table meanwhile.
-pub(crate) const ACCESS_EXCLUSIVE: Hazard = Hazard::Lock("ACCESS EXCLUSIVE");
-/// Writers wait meanwhile.
-pub(crate) const SHARE: Hazard = Hazard::Lock("SHARE");
-/// Writers of both tables wait meanwhile.
-pub(crate) const SHARE_ROW_EXCLUSIVE: Hazard = Hazard::Lock("SHARE ROW EXCLUSIVE");
-/// Only other changes of the schema wait.
-pub(crate) const SHARE_UPDATE_EXCLUSIVE: Hazard = Hazard::Lock("SHARE UPDATE EXCLUSIVE");
+pub(crate) use super::locks::{
+    ACCESS_EXCLUSIVE, SHARE, SHARE_ROW_EXCLUSIVE, SHARE_UPDATE_EXCLUSIVE,
+};
 
 /// Whole numbers and fractions, narrowest first.
 const NUMBERS: [&str; 6] = [

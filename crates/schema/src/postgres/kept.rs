@@ -6,6 +6,7 @@
 mod change;
 mod foreign;
 mod norm;
+mod options;
 mod published;
 mod reader;
 mod settings;
@@ -284,7 +285,7 @@ pub(crate) fn read(text: &str, schema: &str) -> Option<Vec<Step>> {
         let (kind, identity) = reader.of_kind(false)?;
         let comment = reader.word("IS").then(|| reader.rest())?;
         let is_null = comment.eq_ignore_ascii_case("null");
-        let comment = (!is_null).then(|| super::read::string(comment));
+        let comment = (!is_null).then(|| super::name::string(comment));
         return Some(vec![Step::Commented(
             Named(kind.words, identity.text),
             comment,

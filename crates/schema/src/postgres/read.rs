@@ -29,11 +29,8 @@ use squawk_parser::SyntaxKind;
 use kinds::{first_word, is_data, is_drop, is_ours, is_setting, is_setting_call};
 use plain::Plain;
 
-pub(crate) use columns::is_type;
-pub(crate) use defaults::is_default;
 pub(crate) use finish::next_value_of;
-pub(crate) use grants::{EVERYBODY, all_privileges, given, has_maintain, is_global};
-pub(crate) use parts::string;
+pub(crate) use grants::{EVERYBODY, all_privileges, given, has_maintain};
 
 use super::model::Schema;
 use super::name::Name;

@@ -2,13 +2,36 @@
 
 use super::model::{Meta, Schema, Table, Target};
 use super::name::{Name, fold, made, quote};
-use super::read::{is_default, is_global};
 
 /// Name for the owner of the object. No role has this name.
 pub(crate) const OWNER: &str = "";
 
 /// The connected role where its name is not known; as [`fold`] writes the server's own word.
 const CONNECTED: &str = "current_user";
+
+/// Words for objects of privileges on later objects, and the kind of the targets.
+pub(crate) const MADE_LATER: [(&str, &str); 7] = [
+    ("TABLES", "TABLES"),
+    ("SEQUENCES", "SEQUENCES"),
+    ("FUNCTIONS", "FUNCTIONS"),
+    ("ROUTINES", "FUNCTIONS"),
+    ("TYPES", "TYPES"),
+    ("SCHEMAS", "SCHEMAS"),
+    ("LARGE OBJECTS", "LARGE OBJECTS"),
+];
+
+/// Whether privileges of the kind are on objects made later.
+pub(crate) fn is_default(kind: &str) -> bool {
+    MADE_LATER.iter().any(|(_, known)| *known == kind)
+}
+
+/// Whether names of a kind are unique in the whole database.
+pub(crate) fn is_global(kind: &str) -> bool {
+    matches!(
+        kind,
+        "SCHEMA" | "LANGUAGE" | "FOREIGN DATA WRAPPER" | "FOREIGN SERVER"
+    )
+}
 
 impl Schema {
     /// The connected role, owner of everything without another.

@@ -23,6 +23,24 @@ const STACK_BYTES: usize = 256 << 20;
 /// takes longer than parsing one.
 const LEVELS_ANYWHERE: usize = 24;
 
+/// Whether a node is a type.
+pub(crate) fn is_type(kind: SyntaxKind) -> bool {
+    matches!(
+        kind,
+        SyntaxKind::PATH_TYPE
+            | SyntaxKind::ARRAY_TYPE
+            | SyntaxKind::VARCHAR_TYPE
+            | SyntaxKind::CHARACTER_TYPE
+            | SyntaxKind::BIT_TYPE
+            | SyntaxKind::BIT_VARYING_TYPE
+            | SyntaxKind::DOUBLE_TYPE
+            | SyntaxKind::TIME_TYPE
+            | SyntaxKind::TIMESTAMP_TYPE
+            | SyntaxKind::INTERVAL_TYPE
+            | SyntaxKind::PERCENT_TYPE
+    )
+}
+
 /// A parsed text.
 pub(crate) struct Tree<'t> {
     text: &'t str,

@@ -7,10 +7,10 @@ use crate::postgres::Schema;
 use crate::postgres::kept::Key;
 use crate::postgres::model::{Grant, Privilege, Target};
 use crate::postgres::name::{Name, quote};
-use crate::postgres::read::{
-    EVERYBODY, all_privileges, given, has_maintain, is_default, is_global,
+use crate::postgres::read::{EVERYBODY, all_privileges, given, has_maintain};
+use crate::postgres::targets::{
+    OWNER, has, has_relation, has_routine, is_default, is_global, of_target,
 };
-use crate::postgres::targets::{OWNER, has, has_relation, has_routine, of_target};
 use crate::{Hazard, Verb};
 
 type Held = BTreeMap<Privilege, bool>;

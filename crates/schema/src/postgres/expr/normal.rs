@@ -7,9 +7,8 @@ use squawk_parser::SyntaxKind as K;
 use super::Context;
 use crate::postgres::interval::interval;
 use crate::postgres::model::Type;
-use crate::postgres::name::{fold, quote};
-use crate::postgres::read::{is_type, string};
-use crate::postgres::tree::Node;
+use crate::postgres::name::{fold, quote, string};
+use crate::postgres::tree::{Node, is_type};
 
 /// Makes the normal form.
 pub(super) struct Normal<'a> {

@@ -4,35 +4,18 @@ use std::collections::BTreeMap;
 
 use super::foreign;
 use super::norm::{is_secret, last_list, listed, norm, with_options, without_password};
+use super::options::{Change, options_changed, options_of};
 use super::reader::{Reader, find_word};
-use crate::postgres::hazards::ACCESS_EXCLUSIVE;
+use crate::postgres::locks::ACCESS_EXCLUSIVE;
 use crate::postgres::model::Kept;
 use crate::postgres::name::quote;
 use crate::{Hazard, Verb};
-
-/// A statement, and what it can harm.
-pub(crate) struct Change {
-    pub(crate) sql: String,
-    pub(crate) hazards: Vec<Hazard>,
-    /// The attribute of a composite type that it is about, with what is done to it.
-    pub(crate) attribute: Option<(Verb, String)>,
-}
 
 /// Hazards of a move of a table, view or index to another tablespace.
 pub(crate) fn moved(kept: &Kept, shown: &str) -> Vec<Hazard> {
     let is_index = kept.sql.starts_with("ALTER INDEX ");
     let what = if is_index { "the index" } else { "the table" };
     vec![Hazard::Rewrite(format!("{what} {shown}")), ACCESS_EXCLUSIVE]
-}
-
-impl Change {
-    pub(super) fn plain(sql: String) -> Change {
-        Change {
-            sql,
-            hazards: Vec::new(),
-            attribute: None,
-        }
-    }
 }
 
 /// The statements that make `from` what `to` is; `shown` is the name written by people. `None`
@@ -160,38 +143,6 @@ fn attributes(from: &Kept, to: &Kept, shown: &str) -> Option<Vec<Change>> {
         }
     }
     Some(changes)
-}
-
-/// The text before `OPTIONS (…)`, and the options by name.
-pub(super) fn options_of(sql: &str) -> Option<(&str, BTreeMap<String, String>)> {
-    let Some(at) = find_word(sql, "OPTIONS") else {
-        return Some((sql.trim(), BTreeMap::new()));
-    };
-    let inside = Reader::new(&sql[at + "OPTIONS".len()..], "").parens()?;
-    let mut options = BTreeMap::new();
-    for item in listed(inside).into_iter().filter(|item| !item.is_empty()) {
-        let mut reader = Reader::new(item, "");
-        let name = reader.name()?.pop()?;
-        options.insert(name, reader.rest().to_owned());
-    }
-    Some((sql[..at].trim(), options))
-}
-
-/// The list for `OPTIONS (…)` that makes options what they are to be.
-pub(crate) fn options_changed(
-    had: &BTreeMap<String, String>,
-    wanted: &BTreeMap<String, String>,
-) -> String {
-    let gone = had.keys().filter(|name| !wanted.contains_key(*name));
-    let mut list: Vec<String> = gone.map(|name| format!("DROP {}", quote(name))).collect();
-    for (name, value) in wanted {
-        match had.get(name) {
-            None => list.push(format!("ADD {} {value}", quote(name))),
-            Some(before) if before != value => list.push(format!("SET {} {value}", quote(name))),
-            Some(_) => {}
-        }
-    }
-    list.join(", ")
 }
 
 fn foreign_options(from: &Kept, to: &Kept) -> Option<Vec<Change>> {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::change::{Change, options_changed, options_of};
 use super::norm::{listed, norm};
-use super::reader::{Identity, Reader, find_word};
-use super::settings::{of_table, relation};
+use super::options::{Change, options_changed, options_of};
+use super::reader::{Identity, Reader, find_word, relation};
+use super::settings::of_table;
 use super::{Kind, Named, Setting, Step, object};
-use crate::postgres::hazards::ACCESS_EXCLUSIVE;
+use crate::postgres::locks::ACCESS_EXCLUSIVE;
 use crate::postgres::model::Kept;
 use crate::postgres::name::quote;
 use crate::{Hazard, Verb};

@@ -1,8 +1,7 @@
 //! Tables and schemas of publications.
 
 use super::norm::listed;
-use super::reader::{Identity, Reader, find_word};
-use super::settings::relation;
+use super::reader::{Identity, Reader, find_word, relation};
 use super::{Kind, Setting, Step, object};
 use crate::postgres::model::Kept;
 use crate::postgres::name::quote;

@@ -27,6 +27,11 @@ impl Identity {
     }
 }
 
+/// The table named.
+pub(super) fn relation(found: &Identity) -> Name {
+    Name::new(found.schema.clone().unwrap_or_default(), found.base.clone())
+}
+
 pub(super) struct Reader<'t> {
     text: &'t str,
     at: usize,

@@ -3,7 +3,7 @@
 use super::foreign::{foreign_table, partition};
 use super::norm::listed;
 use super::published::{of_publication, publication};
-use super::reader::{Identity, Reader, find_word, types};
+use super::reader::{Identity, Reader, find_word, relation, types};
 use super::{Kind, Setting, Step, named, object};
 use crate::postgres::model::Kept;
 use crate::postgres::name::{Name, fold, quote};
@@ -36,11 +36,6 @@ pub(super) fn of_alter(
         "statistics" => target(identity, reader).map(|step| vec![step]),
         _ => None,
     }
-}
-
-/// The table named.
-pub(super) fn relation(found: &Identity) -> Name {
-    Name::new(found.schema.clone().unwrap_or_default(), found.base.clone())
 }
 
 /// A class of operators without a family has one of the same name, which the server makes.

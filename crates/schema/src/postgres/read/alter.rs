@@ -2,9 +2,9 @@
 
 use squawk_parser::SyntaxKind as K;
 
-use super::columns::{collation, default_in, identity_in, type_in};
+use super::columns::{default_in, identity_in};
 use super::constraints::{add_constraint, using_index};
-use super::parts::{number_in, options, word, word_in};
+use super::parts::{collation, number_in, options, type_in, word, word_in};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Constraint, ConstraintKind, Keys, Sql, Table, Trigger};

@@ -3,59 +3,11 @@
 use squawk_parser::SyntaxKind as K;
 
 use super::constraints::add_constraint;
-use super::parts::{parts, sql, word};
+use super::parts::{collation, sql, type_in, word};
 use super::sequences::sequence_options;
 use super::{Reader, Statement, Trouble};
-use crate::postgres::model::{Column, Generated, Identity, Sql, Table, Type};
-use crate::postgres::name::quote;
+use crate::postgres::model::{Column, Generated, Identity, Sql, Table};
 use crate::postgres::tree::Node;
-
-/// Whether a node is a type.
-pub(crate) fn is_type(kind: K) -> bool {
-    matches!(
-        kind,
-        K::PATH_TYPE
-            | K::ARRAY_TYPE
-            | K::VARCHAR_TYPE
-            | K::CHARACTER_TYPE
-            | K::BIT_TYPE
-            | K::BIT_VARYING_TYPE
-            | K::DOUBLE_TYPE
-            | K::TIME_TYPE
-            | K::TIMESTAMP_TYPE
-            | K::INTERVAL_TYPE
-            | K::PERCENT_TYPE
-    )
-}
-
-/// The type inside a node, without `SETOF`.
-pub(super) fn type_in(node: Node<'_>) -> Option<Type> {
-    let found = node.children().find(|child| is_type(child.kind()))?;
-    Some(type_of(found))
-}
-
-pub(super) fn type_of(node: Node<'_>) -> Type {
-    let words = node.words();
-    let setof = words
-        .get(..6)
-        .is_some_and(|start| start.eq_ignore_ascii_case("setof "));
-    Type::parse(if setof { &words[6..] } else { &words })
-}
-
-/// A collation as SQL, quoted; `None` for the database's own.
-pub(super) fn collation(node: Node<'_>) -> Option<String> {
-    let mut parts = parts(node.find(K::COLLATION_REF)?);
-    if parts.len() > 1 && parts[0] == "pg_catalog" {
-        parts.remove(0);
-    }
-    (parts != ["default"]).then(|| {
-        parts
-            .iter()
-            .map(|part| quote(part))
-            .collect::<Vec<_>>()
-            .join(".")
-    })
-}
 
 impl Reader<'_> {
     /// Reads a column; constraints on more than the value are added to the table.

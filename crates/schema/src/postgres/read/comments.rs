@@ -3,10 +3,10 @@
 use squawk_parser::SyntaxKind as K;
 
 use super::functions::{argument, signature};
-use super::parts::{parts, string, word};
+use super::parts::{parts, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{ConstraintKind, Meta, Owner, TypeKind};
-use crate::postgres::name::Name;
+use crate::postgres::name::{Name, string};
 use crate::postgres::tree::Node;
 
 impl Reader<'_> {

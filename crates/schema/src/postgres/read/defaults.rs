@@ -4,22 +4,7 @@ use super::Reader;
 use crate::postgres::kept::Words;
 use crate::postgres::model::{GrantStatement, Privilege, Target};
 use crate::postgres::name::Name;
-
-/// Words for the objects of such privileges, and the kind of the targets.
-const OBJECTS: [(&str, &str); 7] = [
-    ("TABLES", "TABLES"),
-    ("SEQUENCES", "SEQUENCES"),
-    ("FUNCTIONS", "FUNCTIONS"),
-    ("ROUTINES", "FUNCTIONS"),
-    ("TYPES", "TYPES"),
-    ("SCHEMAS", "SCHEMAS"),
-    ("LARGE OBJECTS", "LARGE OBJECTS"),
-];
-
-/// Whether privileges of the kind are on objects made later.
-pub(crate) fn is_default(kind: &str) -> bool {
-    OBJECTS.iter().any(|(_, known)| *known == kind)
-}
+use crate::postgres::targets::MADE_LATER;
 
 impl Reader<'_> {
     /// Reads `ALTER DEFAULT PRIVILEGES`; `false` for any other statement. The connected role is not
@@ -58,7 +43,7 @@ impl Reader<'_> {
             words.names()?
         };
         words.word("ON").then_some(())?;
-        let mut objects = OBJECTS.iter();
+        let mut objects = MADE_LATER.iter();
         let &(_, kind) = objects.find(|(spelled, _)| words.words(spelled))?;
         words
             .word(if gives { "TO" } else { "FROM" })

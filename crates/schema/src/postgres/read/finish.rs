@@ -4,11 +4,10 @@
 use std::collections::HashSet;
 
 use super::grants::given;
-use super::parts::string;
 use crate::postgres::model::{
     Constraint, ConstraintKind, Grant, Schema, Table, Target, Type, TypeKind,
 };
-use crate::postgres::name::{Name, fold, made};
+use crate::postgres::name::{Name, fold, made, string};
 
 pub(super) fn finish(schema: &mut Schema) {
     let types = OwnTypes::of(schema);

@@ -2,11 +2,11 @@
 
 use squawk_parser::SyntaxKind as K;
 
-use super::columns::{is_type, type_in, type_of};
-use super::parts::{parts, string, word};
+use super::parts::{parts, type_in, type_of, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{Argument, Body, Function, Returns, Sql};
-use crate::postgres::tree::Node;
+use crate::postgres::name::string;
+use crate::postgres::tree::{Node, is_type};
 
 impl Reader<'_> {
     pub(super) fn create_function(&mut self, statement: Statement<'_>) -> Read {

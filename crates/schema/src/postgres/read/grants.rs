@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use squawk_parser::SyntaxKind as K;
 
 use super::comments::signature_of;
-use super::defaults::is_default;
 use super::parts::{columns, parts, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::Server;
 use crate::postgres::model::{Grant, GrantStatement, Privilege, Target};
 use crate::postgres::name::Name;
-use crate::postgres::targets::OWNER;
+use crate::postgres::targets::{OWNER, is_default, is_global};
 use crate::postgres::tree::Node;
 
 /// What `ALL` means on a table; the last came with version 17.
@@ -47,14 +46,6 @@ pub(crate) fn has_maintain(server: &Server) -> Option<bool> {
 
 /// PostgreSQL's name for everybody, which no role can have.
 pub(crate) const EVERYBODY: &str = "public";
-
-/// Whether names of a kind are unique in the whole database.
-pub(crate) fn is_global(kind: &str) -> bool {
-    matches!(
-        kind,
-        "SCHEMA" | "LANGUAGE" | "FOREIGN DATA WRAPPER" | "FOREIGN SERVER"
-    )
-}
 
 /// Privileges of a role on an object of which no statement says anything. The schema `public` is
 /// as PostgreSQL makes it from 15 on.

@@ -2,8 +2,7 @@
 
 use squawk_parser::SyntaxKind as K;
 
-use super::columns::collation;
-use super::parts::{options, parts, sql, word};
+use super::parts::{collation, options, parts, sql, word};
 use super::spaces::space;
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::listed::Listed;

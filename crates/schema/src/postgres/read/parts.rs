@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use squawk_parser::SyntaxKind as K;
 
 use super::{Reader, Statement};
-use crate::postgres::model::{Meta, Sql};
-use crate::postgres::name::{Name, fold};
-use crate::postgres::tree::{Node, Tree};
+use crate::postgres::model::{Meta, Sql, Type};
+use crate::postgres::name::{Name, fold, quote, string};
+use crate::postgres::tree::{Node, Tree, is_type};
 use crate::rename::renamed_from;
 use crate::{Note, NoteKind};
 
@@ -37,6 +37,35 @@ pub(super) fn columns(list: Node<'_>) -> Vec<String> {
         .collect()
 }
 
+/// The type inside a node, without `SETOF`.
+pub(super) fn type_in(node: Node<'_>) -> Option<Type> {
+    let found = node.children().find(|child| is_type(child.kind()))?;
+    Some(type_of(found))
+}
+
+pub(super) fn type_of(node: Node<'_>) -> Type {
+    let words = node.words();
+    let setof = words
+        .get(..6)
+        .is_some_and(|start| start.eq_ignore_ascii_case("setof "));
+    Type::parse(if setof { &words[6..] } else { &words })
+}
+
+/// A collation as SQL, quoted; `None` for the database's own.
+pub(super) fn collation(node: Node<'_>) -> Option<String> {
+    let mut parts = parts(node.find(K::COLLATION_REF)?);
+    if parts.len() > 1 && parts[0] == "pg_catalog" {
+        parts.remove(0);
+    }
+    (parts != ["default"]).then(|| {
+        parts
+            .iter()
+            .map(|part| quote(part))
+            .collect::<Vec<_>>()
+            .join(".")
+    })
+}
+
 /// `(fillfactor = 70, toast.x = 1)`, values without quotes.
 pub(super) fn options(list: Node<'_>) -> BTreeMap<String, String> {
     list.inside()
@@ -57,49 +86,6 @@ pub(super) fn options(list: Node<'_>) -> BTreeMap<String, String> {
 /// SQL of a node, as written.
 pub(super) fn sql(node: Node<'_>) -> Sql {
     Sql(node.text().to_owned())
-}
-
-/// What a string literal of any kind says.
-pub(crate) fn string(literal: &str) -> String {
-    if let Some(rest) = literal.strip_prefix('$') {
-        let Some((tag, rest)) = rest.split_once('$') else {
-            return String::new();
-        };
-        return rest
-            .strip_suffix(&format!("${tag}$"))
-            .unwrap_or(rest)
-            .to_owned();
-    }
-    let (escapes, quoted) = match literal.split_once('\'') {
-        Some((prefix, quoted)) => (prefix.eq_ignore_ascii_case("e"), quoted),
-        None => return literal.to_owned(),
-    };
-    let inner = quoted
-        .strip_suffix('\'')
-        .unwrap_or(quoted)
-        .replace("''", "'");
-    if escapes { unescape(&inner) } else { inner }
-}
-
-fn unescape(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        if letter != '\\' {
-            plain.push(letter);
-            continue;
-        }
-        match letters.next() {
-            Some('n') => plain.push('\n'),
-            Some('t') => plain.push('\t'),
-            Some('r') => plain.push('\r'),
-            Some('b') => plain.push('\u{8}'),
-            Some('f') => plain.push('\u{c}'),
-            Some(other) => plain.push(other),
-            None => plain.push('\\'),
-        }
-    }
-    plain
 }
 
 /// A literal's text, when the node holds one.

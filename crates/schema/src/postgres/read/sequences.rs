@@ -2,8 +2,7 @@
 
 use squawk_parser::SyntaxKind as K;
 
-use super::columns::type_in;
-use super::parts::{number_in, parts, word};
+use super::parts::{number_in, parts, type_in, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{Extension, Namespace, Sequence, SequenceOptions};
 use crate::postgres::name::Name;

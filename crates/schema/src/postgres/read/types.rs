@@ -2,14 +2,14 @@
 
 use squawk_parser::SyntaxKind as K;
 
-use super::columns::{collation, default_in, type_in};
+use super::columns::default_in;
 use super::constraints::check;
-use super::parts::{string, string_in, word};
+use super::parts::{collation, string_in, type_in, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{
     Constraint, ConstraintKind, Domain, EnumValue, Sql, Type, TypeKind, UserType,
 };
-use crate::postgres::name::{Name, made};
+use crate::postgres::name::{Name, made, string};
 use crate::postgres::tree::Node;
 
 impl Reader<'_> {

@@ -6,8 +6,8 @@ use squawk_parser::SyntaxKind as K;
 use crate::postgres::expr::bare;
 use crate::postgres::interval::interval;
 use crate::postgres::model::Type;
-use crate::postgres::read::{is_type, string};
-use crate::postgres::tree::{Node, Tree};
+use crate::postgres::name::string;
+use crate::postgres::tree::{Node, Tree, is_type};
 
 /// Types of redundant casts of literals: the column's own type.
 const IMPLIED: [&str; 6] = [

@@ -1,18 +1,19 @@
 //! From text to options.
 
-use super::{COUNTS, Given, NUMBERS, OptionLine, Options, SWITCHES, Setting, TEXTS, TIMES};
+use super::key;
 use crate::ast::KeyValue;
 use crate::cursor::Cursor;
 use crate::error::Fault;
-use crate::parse::{is_variable_name, key};
+use crate::options::{
+    COUNTS, Given, NUMBERS, OptionLine, Options, SWITCHES, Setting, TEXTS, TIMES, boolean, count,
+    delay_ms, number,
+};
 use crate::predicate::{Operand, number_or_name};
 use crate::template::{Expr, Style, Template, quoted};
+use crate::variables::is_variable_name;
 use crate::vocabulary::{Word, WordKind, refusal, vocabulary};
 
-/// Longest think time; a longer one is a slip of the pen.
-const DELAY_MS_MAX: u64 = 3_600_000;
-
-pub(crate) fn parse(cursor: &mut Cursor<'_>, options: &mut Options) -> Result<(), Fault> {
+pub(super) fn parse(cursor: &mut Cursor<'_>, options: &mut Options) -> Result<(), Fault> {
     loop {
         cursor.blank();
         let place = cursor.place();
@@ -77,35 +78,6 @@ fn given<T>(
     let text = cursor.take_while(|c| !c.is_whitespace() && c != '#');
     let value = read(text).ok_or_else(|| Fault::new(start, expected))?;
     Ok(Given::Fixed(value))
-}
-
-pub(super) fn boolean(text: &str) -> Option<bool> {
-    text.parse().ok()
-}
-
-pub(super) fn delay_ms(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    let delay = digits.parse::<u64>().ok()?.checked_mul(unit)?;
-    (delay <= DELAY_MS_MAX).then_some(delay)
-}
-
-pub(super) fn number(text: &str) -> Option<u64> {
-    text.parse().ok()
-}
-
-/// `Some(None)` is any number.
-pub(super) fn count(text: &str) -> Option<Option<u64>> {
-    match text {
-        "-1" => Some(None),
-        _ => text.parse().ok().map(Some),
-    }
 }
 
 fn header(cursor: &mut Cursor<'_>) -> Result<KeyValue, Fault> {

@@ -7,12 +7,12 @@ use capture::Rings;
 use load::Plan;
 use words::text;
 
-use super::RunFolders;
-use crate::compare::Side;
+use super::Side;
 use crate::failure;
 use crate::lifecycle::{self, Load, Subject, reset};
 use crate::observer::Context;
 use crate::settings::nanos;
+use crate::workspace::RunFolders;
 use ending::{Cause, Failure};
 
 /// Time limit for the first request with a query.

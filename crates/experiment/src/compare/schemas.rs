@@ -16,13 +16,12 @@ use schema_db::scratch::{self, Index};
 use schema_db::{Database, runner, source};
 use words::text;
 
-use super::copies::{self, Copied};
-use super::database::{self, drop_index_of, reach};
-use super::learn;
-use crate::compare::{Label, Side, Sides};
+use super::{Label, Side, Sides, learn};
+use crate::app_database::{self, drop_index_of, reach};
 use crate::observer::Context;
 use crate::settings::set_variable;
 use crate::undo::{Undo, Undoing};
+use crate::workspace::copies::{self, Copied};
 use ending::Failure;
 
 /// The variable with the address of the app's database.
@@ -188,7 +187,7 @@ impl What {
 
 /// In the app's own database nothing may be lost.
 fn refuse_destructive(database: &mut dyn Database, texts: &[Source]) -> Result<(), Failure> {
-    let settings = database::settings();
+    let settings = app_database::settings();
     let server = database.server().clone();
     let planned = runner::read(texts, &server, &settings)
         .and_then(|(mut wanted, _)| runner::prepare(database, &mut wanted, &settings))
