@@ -6,7 +6,7 @@ use super::{Execution, Slow, micros};
 const DURATION: &str = "duration: ";
 /// What was timed. Parsing and binding a prepared statement are lines of their own; what runs is
 /// `execute`.
-const RUNS: [&str; 2] = ["statement: ", "execute "];
+const RUNS: [&str; 2] = ["statement:", "execute "];
 
 #[derive(Debug, Default)]
 pub(super) struct Reader {
@@ -19,14 +19,22 @@ pub(crate) fn is_start(line: &str) -> bool {
     start(line).is_some()
 }
 
-/// Milliseconds, and the statement's first line.
+/// Milliseconds, and the statement's first line, which is empty where the statement begins with a
+/// line break.
 fn start(line: &str) -> Option<(&str, &str)> {
     let (_, rest) = line.split_once(DURATION)?;
     let (ms, rest) = rest.split_once(" ms ")?;
     let rest = rest.trim_start();
     let sql = match rest.strip_prefix(RUNS[0]) {
-        Some(sql) => sql,
-        None => rest.strip_prefix(RUNS[1])?.split_once(": ")?.1,
+        Some(sql) => sql.trim_start(),
+        None => {
+            let named = rest.strip_prefix(RUNS[1])?;
+            match named.split_once(": ") {
+                Some((_, sql)) => sql,
+                None if named.ends_with(':') => "",
+                None => return None,
+            }
+        }
     };
     Some((ms, sql))
 }
@@ -42,11 +50,14 @@ impl Reader {
                 line: number,
                 ..Execution::default()
             });
-        } else if line.starts_with(b"\t") {
-            // A statement of several lines goes on behind a tab.
+        } else if line.is_empty() || line.starts_with(b"\t") {
+            // A statement of several lines goes on behind a tab, of which a blank line has lost
+            // its own.
             if let Some(execution) = &mut self.execution {
                 execution.sql.push(b'\n');
-                execution.sql.extend_from_slice(&line[1..]);
+                execution
+                    .sql
+                    .extend_from_slice(line.get(1..).unwrap_or_default());
             }
         } else {
             self.close();
@@ -78,6 +89,26 @@ mod tests {
     #[test]
     fn statements_and_executions_are_read() {
         let slow = super::super::postgres(LOG.as_bytes()).expect("a log");
+        let statements = slow.statements();
+        assert_eq!((slow.unread.lines, statements.len()), (0, 1));
+        assert_eq!(
+            (statements[0].times.count(), statements[0].times.sum()),
+            (2, 1.0)
+        );
+    }
+
+    #[test]
+    fn a_statement_may_begin_with_a_line_break_and_have_blank_lines() {
+        let log = "[42] LOG:  duration: 250.000 ms  statement: \n\
+            \tSELECT *\n\
+            \t\n\
+            \tFROM items WHERE id = 7\n\
+            [42] LOG:  duration: 750.000 ms  execute <unnamed>: \n\
+            \tSELECT * FROM items\n\
+            \tWHERE id = $1\n\
+            [42] LOG:  duration: 0.100 ms  bind <unnamed>: \n\
+            \tSELECT * FROM items\n";
+        let slow = super::super::postgres(log.as_bytes()).expect("a log");
         let statements = slow.statements();
         assert_eq!((slow.unread.lines, statements.len()), (0, 1));
         assert_eq!(
