@@ -11,7 +11,7 @@ pub mod facts;
 mod series;
 pub mod slow;
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
@@ -21,8 +21,11 @@ use slow::Slow;
 
 pub use series::{Sizes, Times};
 
-/// Bytes from the beginning of a file used for recognising the kind.
+/// Bytes from the beginning of a file searched for a slow log, which may begin with the rest of a
+/// statement like a request.
 const HEAD_BYTES: usize = 64 * 1024;
+/// Greatest number of bytes read until the kind is known.
+const HEAD_MAX: usize = 4 * 1024 * 1024;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -122,9 +125,11 @@ fn read_with(
     format: Option<&Format>,
     access: impl FnOnce(Format) -> Access,
 ) -> io::Result<Digest> {
-    let mut source = unpacked(source)?;
+    let (mut source, mut head) = (unpacked(source)?, Vec::new());
     let why = "neither an access log nor a slow log that is known by its looks";
-    match kind(&mut source, format, why)? {
+    let known = kind(&mut source, &mut head, format, why)?;
+    let source = Cursor::new(head).chain(source);
+    match known {
         Kind::Access(format) => {
             let mut access = access(format);
             each_line(source, |number, line| access.add(number, line))?;
@@ -145,12 +150,13 @@ pub fn requests(
     format: Option<&Format>,
     mut with: impl FnMut(access::Request),
 ) -> io::Result<Unread> {
-    let mut source = unpacked(source)?;
+    let (mut source, mut head) = (unpacked(source)?, Vec::new());
     let why = "no access log that is known by its looks";
-    let Kind::Access(format) = kind(&mut source, format, why)? else {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    let Kind::Access(format) = kind(&mut source, &mut head, format, why)? else {
+        return Err(invalid(why));
     };
     let mut unread = Unread::default();
+    let source = Cursor::new(head).chain(source);
     each_line(source, |number, line| {
         match access::request(&format, number, line) {
             Some(request) => with(request),
@@ -176,30 +182,40 @@ pub fn unpacked<'a>(source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>>
     })
 }
 
-/// Returns the kind named, else the kind recognised by the first bytes; an error with `why` where
-/// no kind fits.
-fn kind(source: &mut impl BufRead, format: Option<&Format>, why: &str) -> io::Result<Kind> {
+/// Returns the kind named, else the kind recognised by the first lines, which are read into `head`;
+/// an error with `why` where no kind fits. Lines that come one by one show no kind at first: a
+/// server's own head, a probe that is no request.
+fn kind(
+    source: &mut impl BufRead,
+    head: &mut Vec<u8>,
+    format: Option<&Format>,
+    why: &str,
+) -> io::Result<Kind> {
     if let Some(format) = format {
         return Ok(Kind::Access(format.clone()));
     }
-    let head = source.fill_buf()?;
-    kind_of(&head[..head.len().min(HEAD_BYTES)])
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, why))
+    let mut access: Option<Format> = None;
+    while head.len() < access.as_ref().map_or(HEAD_MAX, |_| HEAD_BYTES) {
+        let from = head.len();
+        let left = (HEAD_MAX - from) as u64;
+        if source.by_ref().take(left).read_until(b'\n', head)? == 0 {
+            break;
+        }
+        let line = head[from..].trim_ascii_end();
+        let text = String::from_utf8_lossy(line);
+        if slow::is_mysql(&text) {
+            return Ok(Kind::MySql);
+        }
+        if slow::is_postgres(&text) {
+            return Ok(Kind::Postgres);
+        }
+        access = access.or_else(|| Format::of_line(line));
+    }
+    access.map(Kind::Access).ok_or_else(|| invalid(why))
 }
 
-/// Returns the kind of a log by the first lines; `None` for an unknown one.
-pub fn kind_of(head: &[u8]) -> Option<Kind> {
-    let text = String::from_utf8_lossy(head);
-    if text.lines().any(slow::is_mysql) {
-        return Some(Kind::MySql);
-    }
-    if text.lines().any(slow::is_postgres) {
-        return Some(Kind::Postgres);
-    }
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines
-        .find_map(|line| Format::of_line(line.as_bytes()))
-        .map(Kind::Access)
+fn invalid(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 /// Calls `with` for each line, numbered from 1, without the end of line.
@@ -212,5 +228,51 @@ fn each_line(mut source: impl BufRead, mut with: impl FnMut(u64, &[u8])) -> io::
         }
         number += 1;
         with(number, line.trim_ascii_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a log in two parts, of which the second comes later, as through a pipe.
+    fn read_in_parts(first: &str, second: &str) -> Digest {
+        let source = first.as_bytes().chain(second.as_bytes());
+        read(source, None, &Grouping::Routes).expect("a log")
+    }
+
+    fn executions(digest: &Digest) -> u64 {
+        let Digest::Slow(slow) = digest else {
+            panic!("a slow log: {digest:?}")
+        };
+        slow.statements().iter().map(|one| one.times.count()).sum()
+    }
+
+    const MYSQL: &str = "# Time: 2026-11-25T01:02:03.456789Z\n# User@Host: a[a] @ localhost []  Id:     8\n\
+        # Query_time: 0.250000  Lock_time: 0.000002 Rows_sent: 1  Rows_examined: 900\nSELECT 1;\n";
+    const POSTGRES: &str = "[42] LOG:  duration: 250.000 ms  statement: SELECT 1\n";
+    const COMBINED: &str =
+        "1.2.3.4 - - [10/Oct/2026:13:55:36 +0900] \"GET /a HTTP/1.1\" 200 5 \"-\" \"curl/8\"\n";
+
+    #[test]
+    fn a_kind_may_show_after_the_first_lines() {
+        let head = "/usr/sbin/mysqld, Version: 8.0.39. started with:\n\
+            Tcp port: 3306  Unix socket: /x\n\
+            Time                 Id Command    Argument\n";
+        assert_eq!(executions(&read_in_parts(head, MYSQL)), 1);
+        let head = "[42] LOG:  checkpoint starting: time\n";
+        assert_eq!(executions(&read_in_parts(head, POSTGRES)), 1);
+        let probe = COMBINED.replacen("GET /a HTTP/1.1\" 200", "\\x16\\x03\\x01\\x00\" 400", 1);
+        let Digest::Access(access) = read_in_parts(&probe, COMBINED) else {
+            panic!("an access log")
+        };
+        assert_eq!((access.total().0, access.unread.lines), (1, 1));
+    }
+
+    #[test]
+    fn what_is_no_log_is_refused_after_a_few_megabytes() {
+        let source = io::repeat(b'x').take(3 * HEAD_MAX as u64);
+        let error = read(source, None, &Grouping::Routes).expect_err("no log");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
 }
