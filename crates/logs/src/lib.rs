@@ -95,7 +95,8 @@ impl Unread {
     }
 }
 
-/// Reads a log, packed by gzip or not.
+/// Reads a log, packed by gzip or not; `format` is for an access log without a known look. Slow
+/// logs show by themselves what they are.
 ///
 /// # Errors
 /// What the source says; a packed file that is damaged; a log of no known kind, when `format` is
@@ -182,19 +183,16 @@ pub fn unpacked<'a>(source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>>
     })
 }
 
-/// Returns the kind named, else the kind recognised by the first lines, which are read into `head`;
-/// an error with `why` where no kind fits. Lines that come one by one show no kind at first: a
-/// server's own head, a probe that is no request.
+/// Returns the kind recognised by the first lines, which are read into `head`; an error with `why`
+/// where no kind fits. Lines that come one by one show no kind at first: a server's own head, a
+/// probe that is no request. A format that is given makes an access log of what is no slow log.
 fn kind(
     source: &mut impl BufRead,
     head: &mut Vec<u8>,
     format: Option<&Format>,
     why: &str,
 ) -> io::Result<Kind> {
-    if let Some(format) = format {
-        return Ok(Kind::Access(format.clone()));
-    }
-    let mut access: Option<Format> = None;
+    let mut access = format.cloned();
     while head.len() < access.as_ref().map_or(HEAD_MAX, |_| HEAD_BYTES) {
         let from = head.len();
         let left = (HEAD_MAX - from) as u64;
@@ -267,6 +265,20 @@ mod tests {
             panic!("an access log")
         };
         assert_eq!((access.total().0, access.unread.lines), (1, 1));
+    }
+
+    #[test]
+    fn a_format_is_that_of_access_logs_only() {
+        let format = Format::parse("$remote_addr $request").expect("a format");
+        let read = |log: &str| read(log.as_bytes(), Some(&format), &Grouping::Routes);
+        for slow in [MYSQL, POSTGRES] {
+            assert_eq!(executions(&read(slow).expect("a slow log")), 1);
+        }
+        let agent = "1.2.3.4 GET /a duration: 1 ms  statement: x\n";
+        let Digest::Access(access) = read(agent).expect("an access log") else {
+            panic!("an access log")
+        };
+        assert_eq!((access.total().0, access.unread.lines), (1, 0));
     }
 
     #[test]

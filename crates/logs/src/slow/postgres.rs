@@ -1,9 +1,11 @@
 //! Durations in PostgreSQL's log: `… LOG:  duration: 12.345 ms  statement: SELECT …`, whatever
-//! stands before.
+//! stands before the severity, which is a word of the server's language and a colon.
 
 use super::{Execution, Slow, micros};
 
 const DURATION: &str = "duration: ";
+/// End of the severity, or of the state behind with `log_error_verbosity = verbose`.
+const SEVERITY_END: &str = ": ";
 /// What was timed. Parsing and binding a prepared statement are lines of their own; what runs is
 /// `execute`.
 const RUNS: [&str; 2] = ["statement:", "execute "];
@@ -22,7 +24,10 @@ pub(crate) fn is_start(line: &str) -> bool {
 /// Milliseconds, and the statement's first line, which is empty where the statement begins with a
 /// line break.
 fn start(line: &str) -> Option<(&str, &str)> {
-    let (_, rest) = line.split_once(DURATION)?;
+    let (before, rest) = line.split_once(DURATION)?;
+    if !before.ends_with(SEVERITY_END) {
+        return None;
+    }
     let (ms, rest) = rest.split_once(" ms ")?;
     let rest = rest.trim_start();
     let sql = match rest.strip_prefix(RUNS[0]) {
