@@ -147,7 +147,7 @@ fn bad_input_is_named_and_ends_with_its_code() {
         "prose.log: neither an access log nor a slow log",
     );
     fs::write(folder.join("empty.log"), "").expect("a file");
-    check(&["empty.log"], 2, "empty.log");
+    check(&["empty.log"], 2, "empty.log: there is no line to read");
     check(&["prose.log", "--format", "$status"], 2, "names no request");
     check(&["prose.log", "-m", "("], 2, "--match `(`");
     let line = "method:GET\turi:/\tstatus:200\n";
@@ -166,4 +166,5 @@ fn bad_input_is_named_and_ends_with_its_code() {
     fs::write(folder.join("slow.log"), slow).expect("a file");
     check(&["half.log", "slow.log"], 2, "another kind of log");
     check(&["slow.log"], 0, "");
+    check(&["empty.log", "slow.log", "empty.log"], 0, "");
 }

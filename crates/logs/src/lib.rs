@@ -29,6 +29,7 @@ const HEAD_MAX: usize = 4 * 1024 * 1024;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+const UNKNOWN: &str = "neither an access log nor a slow log that is known by its looks";
 
 /// What a log holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +103,19 @@ impl Unread {
 /// What the source says; a packed file that is damaged; a log of no known kind, when `format` is
 /// not given.
 pub fn read(source: impl Read, format: Option<&Format>, grouping: &Grouping) -> io::Result<Digest> {
+    let digest = read_unless_empty(source, format, grouping)?;
+    digest.ok_or_else(|| invalid(UNKNOWN))
+}
+
+/// Reads a log as [`read`] does; returns `None` for a log without a line.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_unless_empty(
+    source: impl Read,
+    format: Option<&Format>,
+    grouping: &Grouping,
+) -> io::Result<Option<Digest>> {
     read_with(source, format, |format| {
         Access::new(format, grouping.clone())
     })
@@ -116,29 +130,32 @@ pub fn read_stamped(
     format: Option<&Format>,
     grouping: &Grouping,
 ) -> io::Result<Digest> {
-    read_with(source, format, |format| {
+    let digest = read_with(source, format, |format| {
         Access::new(format, grouping.clone()).with_stamps()
-    })
+    })?;
+    digest.ok_or_else(|| invalid(UNKNOWN))
 }
 
 fn read_with(
     source: impl Read,
     format: Option<&Format>,
     access: impl FnOnce(Format) -> Access,
-) -> io::Result<Digest> {
+) -> io::Result<Option<Digest>> {
     let (mut source, mut head) = (unpacked(source)?, Vec::new());
-    let why = "neither an access log nor a slow log that is known by its looks";
-    let known = kind(&mut source, &mut head, format, why)?;
+    if source.fill_buf()?.is_empty() {
+        return Ok(None);
+    }
+    let known = kind(&mut source, &mut head, format, UNKNOWN)?;
     let source = Cursor::new(head).chain(source);
-    match known {
+    Ok(Some(match known {
         Kind::Access(format) => {
             let mut access = access(format);
             each_line(source, |number, line| access.add(number, line))?;
-            Ok(Digest::Access(Box::new(access)))
+            Digest::Access(Box::new(access))
         }
-        Kind::MySql => Ok(Digest::Slow(slow::mysql(source)?)),
-        Kind::Postgres => Ok(Digest::Slow(slow::postgres(source)?)),
-    }
+        Kind::MySql => Digest::Slow(slow::mysql(source)?),
+        Kind::Postgres => Digest::Slow(slow::postgres(source)?),
+    }))
 }
 
 /// Reads an access log, packed by gzip or not, and passes each request on.
@@ -279,6 +296,16 @@ mod tests {
             panic!("an access log")
         };
         assert_eq!((access.total().0, access.unread.lines), (1, 0));
+    }
+
+    #[test]
+    fn a_file_without_a_byte_is_no_log_and_no_error() {
+        let packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let packed = packed.finish().expect("gzip");
+        for empty in [&b""[..], &packed] {
+            let digest = read_unless_empty(empty, None, &Grouping::Routes);
+            assert!(digest.expect("no error").is_none());
+        }
     }
 
     #[test]

@@ -14,17 +14,19 @@ use crate::cli::LogsArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// Reads the files as one log, and prints the figures.
+/// Reads the files as one log, and prints the figures. An empty file adds nothing.
 ///
 /// # Errors
 /// [`Exit::Failed`] when a file cannot be read, [`Exit::Usage`] when it is no log, or another kind
-/// of log than the first.
+/// of log than the first, or when all files are empty.
 pub(crate) fn logs(args: &LogsArgs) -> Result<Exit, Failure> {
     let format = format(args.format.as_deref(), "--format")?;
     let grouping = grouping(&args.matching, args.paths)?;
     let mut all: Option<Digest> = None;
     for path in &args.files {
-        let digest = read(path, format.as_ref(), &grouping)?;
+        let Some(digest) = read(path, format.as_ref(), &grouping)? else {
+            continue;
+        };
         let merged = match all {
             None => Some(digest),
             Some(all) => all.merge(digest),
@@ -36,7 +38,8 @@ pub(crate) fn logs(args: &LogsArgs) -> Result<Exit, Failure> {
         })?);
     }
     let Some(digest) = all else {
-        return Err(Failure::usage("no file was named"));
+        let why = "there is no line to read";
+        return Err(Failure::usage(format!("{}: {why}", names(args))));
     };
     let text = match args.form.json {
         true => json::of(&digest),
@@ -74,9 +77,14 @@ pub(super) fn grouping(matching: &[String], paths: bool) -> Result<Grouping, Fai
     })
 }
 
-fn read(path: &Path, format: Option<&Format>, grouping: &Grouping) -> Result<Digest, Failure> {
-    let source = open(path).map_err(|error| failure(path, &error))?;
-    logs::read(source, format, grouping).map_err(|error| failure(path, &error))
+/// Reads a file; returns `None` for an empty one.
+fn read(
+    path: &Path,
+    format: Option<&Format>,
+    grouping: &Grouping,
+) -> Result<Option<Digest>, Failure> {
+    let read = open(path).and_then(|file| logs::read_unless_empty(file, format, grouping));
+    read.map_err(|error| failure(path, &error))
 }
 
 /// Opens a file; `-` is standard input.
