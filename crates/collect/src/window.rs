@@ -103,6 +103,10 @@ impl LogWindow {
             let Some((id, file)) = open(&path)? else {
                 continue;
             };
+            // A link, as `rotatelogs -L` makes one, is another name of a file that is open.
+            if window.is_open(id) || window.others.iter().any(|other| other.id == id) {
+                continue;
+            }
             let bytes = file.metadata()?.len();
             match is_packed(&file)? {
                 true => window.others.push(Other { id, file, bytes }),
@@ -130,9 +134,8 @@ impl LogWindow {
             let Some((id, file)) = open(&path)? else {
                 continue;
             };
-            let is_open = |known: &Known| known.file.as_ref().is_some_and(|(open, _)| *open == id);
             let is_pending = was_pending.iter().any(|other| other.id == id);
-            if is_pending || self.known.iter().any(is_open) {
+            if is_pending || self.is_open(id) {
                 continue;
             }
             let bytes = file.metadata()?.len();
@@ -157,6 +160,11 @@ impl LogWindow {
             self.judge(stranger, is_last, sink)?;
         }
         Ok(())
+    }
+
+    fn is_open(&self, id: Id) -> bool {
+        let mut files = self.known.iter().filter_map(|known| known.file.as_ref());
+        files.any(|(open, _)| *open == id)
     }
 
     /// Takes the last lines, and says what the window was like.

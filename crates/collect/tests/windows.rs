@@ -233,6 +233,21 @@ fn a_log_that_is_not_there_yet_is_of_the_window_from_its_first_line_on() {
 }
 
 #[test]
+fn a_file_with_several_names_is_read_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("access.log");
+    let target = folder.path().join("access.log.2026-11-25");
+    append(&target).write_all(b"before\n").expect("written");
+    fs::hard_link(&target, &path).expect("a link");
+    std::os::unix::fs::symlink(&target, folder.path().join("access.log-now")).expect("a link");
+    let mut window = LogWindow::begin(&path).expect("begun");
+    append(&target).write_all(b"within\n").expect("written");
+    let mut taken = Vec::new();
+    look(&mut window, &mut taken);
+    assert_eq!(taken, b"within\n");
+}
+
+#[test]
 fn a_log_that_may_not_be_read_or_whose_folder_is_missing_is_an_error() {
     assert!(LogWindow::begin(Path::new("/nowhere/access.log")).is_err());
 }
