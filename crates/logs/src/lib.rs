@@ -29,6 +29,8 @@ const HEAD_MAX: usize = 4 * 1024 * 1024;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+const QUOTED: &str =
+    "csvlog and jsonlog of PostgreSQL are not read; read the log of log_destination = 'stderr'";
 const UNKNOWN: &str = "neither an access log nor a slow log that is known by its looks";
 
 /// What a log holds.
@@ -101,7 +103,7 @@ impl Unread {
 ///
 /// # Errors
 /// What the source says; a packed file that is damaged; a log of no known kind, when `format` is
-/// not given.
+/// not given; [`io::ErrorKind::Unsupported`] for a log of PostgreSQL in another form.
 pub fn read(source: impl Read, format: Option<&Format>, grouping: &Grouping) -> io::Result<Digest> {
     let digest = read_unless_empty(source, format, grouping)?;
     digest.ok_or_else(|| invalid(UNKNOWN))
@@ -225,6 +227,9 @@ fn kind(
             return Ok(Kind::Postgres);
         }
         access = access.or_else(|| Format::of_line(line));
+        if slow::is_postgres_quoted(&text) && access.as_ref().is_none_or(|one| !one.fits(line)) {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, QUOTED));
+        }
     }
     access.map(Kind::Access).ok_or_else(|| invalid(why))
 }
@@ -306,6 +311,24 @@ mod tests {
             let digest = read_unless_empty(empty, None, &Grouping::Routes);
             assert!(digest.expect("no error").is_none());
         }
+    }
+
+    #[test]
+    fn logs_of_postgresql_in_other_forms_are_refused_by_name() {
+        let refused = [
+            "2026-11-25 01:02:03.456 UTC,\"a\",\"a\",42,,1.2,3,\"SELECT\",,3/7,0,LOG,00000,\
+             \"duration: 250.000 ms  statement: SELECT 1\",,,,,,,,,\"psql\"\n",
+            "{\"timestamp\":\"2026-11-25 01:02:03.456 UTC\",\"error_severity\":\"LOG\",\
+             \"message\":\"duration: 250.000 ms  execute a1: SELECT 1\"}\n",
+        ];
+        let own = Format::parse("$msec \"$request\"").expect("a format");
+        for (log, format) in refused.iter().zip([None, Some(&own)]) {
+            let error = read(log.as_bytes(), format, &Grouping::Routes).expect_err("no log");
+            assert!(error.to_string().contains("log_destination"), "{error}");
+        }
+        let agent = COMBINED.replace("curl/8", "duration: 1 ms  statement: x");
+        let digest = read(agent.as_bytes(), None, &Grouping::Routes);
+        assert!(matches!(digest, Ok(Digest::Access(_))), "{digest:?}");
     }
 
     #[test]

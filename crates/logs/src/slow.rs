@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Times, Unread};
 
 pub(crate) use mysql::is_start as is_mysql;
-pub(crate) use postgres::is_start as is_postgres;
+pub(crate) use postgres::{is_quoted as is_postgres_quoted, is_start as is_postgres};
 
 /// Bytes of an example.
 const EXAMPLE_BYTES: usize = 2_000;

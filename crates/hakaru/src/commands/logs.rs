@@ -113,6 +113,7 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
         ErrorKind::InvalidData => Failure::usage(format!(
             "{name}: {error}; name an access log's format with --format (`hakaru help logs`)"
         )),
+        ErrorKind::Unsupported => Failure::usage(format!("{name}: {error}")),
         _ => Failure::new(Exit::Failed, format!("{name} cannot be read: {error}")),
     }
 }

@@ -43,9 +43,9 @@ impl Format {
     /// Returns the format of a line; `None` for an unknown one.
     pub fn of_line(line: &[u8]) -> Option<Format> {
         if line.first() == Some(&b'{') {
-            return fits(&Format::Json, line).then_some(Format::Json);
+            return Format::Json.fits(line).then_some(Format::Json);
         }
-        if line.contains(&b'\t') && fits(&Format::Ltsv, line) {
+        if line.contains(&b'\t') && Format::Ltsv.fits(line) {
             return Some(Format::Ltsv);
         }
         let last = line.rsplit(|byte| *byte == b' ').next().unwrap_or(line);
@@ -61,7 +61,13 @@ impl Format {
         let formats = with_time.chain(USUAL.map(str::to_owned));
         formats
             .filter_map(|format| Format::parse(&format).ok())
-            .find(|format| fits(format, line))
+            .find(|format| format.fits(line))
+    }
+
+    /// Whether a line has the format and a request.
+    pub(crate) fn fits(&self, line: &[u8]) -> bool {
+        let mut entry = Entry::default();
+        self.read(line, &mut entry) && !entry.uri.is_empty()
     }
 
     /// Reads a line; returns whether the line has the format.
@@ -72,11 +78,6 @@ impl Format {
             Format::Pattern(pattern) => pattern.read(line, entry),
         }
     }
-}
-
-fn fits(format: &Format, line: &[u8]) -> bool {
-    let mut entry = Entry::default();
-    format.read(line, &mut entry) && !entry.uri.is_empty()
 }
 
 fn read_ltsv(line: &[u8], entry: &mut Entry) -> bool {

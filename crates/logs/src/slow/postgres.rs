@@ -21,14 +21,25 @@ pub(crate) fn is_start(line: &str) -> bool {
     start(line).is_some()
 }
 
-/// Milliseconds, and the statement's first line, which is empty where the statement begins with a
-/// line break.
+/// Whether a line records a duration within quotes, as `csvlog` and `jsonlog` do.
+pub(crate) fn is_quoted(line: &str) -> bool {
+    let parts = line.split_once(DURATION);
+    parts.is_some_and(|(before, rest)| before.ends_with('"') && timed(rest).is_some())
+}
+
+/// Milliseconds, and the statement's first line.
 fn start(line: &str) -> Option<(&str, &str)> {
     let (before, rest) = line.split_once(DURATION)?;
-    if !before.ends_with(SEVERITY_END) {
-        return None;
+    match before.ends_with(SEVERITY_END) {
+        true => timed(rest),
+        false => None,
     }
-    let (ms, rest) = rest.split_once(" ms ")?;
+}
+
+/// Reads what stands behind [`DURATION`]. The statement's first line is empty where the statement
+/// begins with a line break.
+fn timed(text: &str) -> Option<(&str, &str)> {
+    let (ms, rest) = text.split_once(" ms ")?;
     let rest = rest.trim_start();
     let sql = match rest.strip_prefix(RUNS[0]) {
         Some(sql) => sql.trim_start(),
