@@ -16,6 +16,8 @@ struct Piece {
     field: Field,
     /// The text behind the field; empty for the last, which takes the rest of the line.
     until: Vec<u8>,
+    /// Whether the field has one value for each server asked by nginx.
+    is_list: bool,
 }
 
 /// A part of a format as written.
@@ -53,8 +55,12 @@ impl Pattern {
                             "`{before}{name}`: where the first ends cannot be told; put a text between them"
                         ));
                     }
-                    let until = Vec::new();
-                    pattern.fields.push(Piece { field, until });
+                    let bare = name.trim_start_matches(['$', '{']);
+                    pattern.fields.push(Piece {
+                        field,
+                        until: Vec::new(),
+                        is_list: bare.starts_with("upstream_"),
+                    });
                 }
             }
         }
@@ -73,7 +79,7 @@ impl Pattern {
             return false;
         };
         for piece in &self.fields {
-            let Some(end) = end_of(rest, &piece.until) else {
+            let Some(end) = end_of(rest, piece) else {
                 return false;
             };
             entry.set(piece.field, &rest[..end]);
@@ -84,8 +90,10 @@ impl Pattern {
     }
 }
 
-/// Where a field ends. A quote that Apache escaped by a backslash is a part of the field.
-fn end_of(text: &[u8], until: &[u8]) -> Option<usize> {
+/// Where a field ends. A quote that Apache escaped by a backslash is a part of the field, and so
+/// are the blanks between the servers that nginx asked: `10.0.0.2:80, 10.0.0.3:80 : unix:/run/app`.
+fn end_of(text: &[u8], piece: &Piece) -> Option<usize> {
+    let until = piece.until.as_slice();
     if until.is_empty() {
         return Some(text.len());
     }
@@ -93,11 +101,17 @@ fn end_of(text: &[u8], until: &[u8]) -> Option<usize> {
     loop {
         let end = from + memmem::find(&text[from..], until)?;
         let is_escaped = until[0] == b'"' && end > 0 && text[end - 1] == b'\\';
-        if !is_escaped {
+        let is_inside = piece.is_list && until == b" " && is_between(&text[..end], &text[end..]);
+        if !is_escaped && !is_inside {
             return Some(end);
         }
         from = end + 1;
     }
+}
+
+/// Whether a blank, with which `after` begins, stands between two servers.
+fn is_between(before: &[u8], after: &[u8]) -> bool {
+    before.ends_with(b",") || before.ends_with(b" :") || after.starts_with(b" : ")
 }
 
 fn nginx(format: &str) -> Vec<Part<'_>> {
@@ -227,6 +241,35 @@ mod tests {
             "GET /y 5 100%",
             ("GET", "/y", 0, None, Some(5_000)),
         );
+    }
+
+    #[test]
+    fn several_servers_are_one_field_without_quotes_too() {
+        let format = "$request_uri $status $upstream_addr $upstream_status $upstream_response_time $request_time";
+        let pattern = Pattern::compile(format).expect("a format");
+        let check = |line: &str, upstream: Option<u32>, address: &str, micros: u32| {
+            let mut entry = Entry::default();
+            assert!(pattern.read(line.as_bytes(), &mut entry), "{line}");
+            assert_eq!(
+                (entry.upstream_micros, entry.micros),
+                (upstream, Some(micros)),
+                "{line}"
+            );
+            assert_eq!(entry.upstream_address, address.as_bytes(), "{line}");
+        };
+        check(
+            "/a 502 10.0.0.2:80, 10.0.0.3:80 502, 502 0.010, 0.020 0.031",
+            Some(30_000),
+            "10.0.0.3:80",
+            31_000,
+        );
+        check(
+            "/a 200 10.0.0.2:80 : unix:/run/app.sock 302 : 200 0.010 : - 0.011",
+            Some(10_000),
+            "unix:/run/app.sock",
+            11_000,
+        );
+        check("/a 200 - - - 0.001", None, "", 1_000);
     }
 
     #[test]
