@@ -11,6 +11,10 @@ pub(super) enum Field {
     Bytes,
     /// Duration of the request, in the given unit.
     Time(Unit),
+    /// Duration of the request, in seconds; in milliseconds beside a [`Field::Controller`].
+    Duration,
+    /// Controller of Rails: the line is lograge's.
+    Controller,
     /// Duration in the app, in seconds: one value for each server asked.
     Upstream,
     /// Address of the server asked; the last one where several were.
@@ -49,6 +53,9 @@ pub(super) struct Entry {
     pub(super) status: u16,
     pub(super) bytes: Option<u64>,
     pub(super) micros: Option<u32>,
+    /// A [`Field::Duration`], read as milliseconds.
+    duration_of_millis: Option<u32>,
+    has_controller: bool,
     pub(super) upstream_micros: Option<u32>,
     /// Address of the answering server; empty where the line has none.
     pub(super) upstream_address: Vec<u8>,
@@ -77,9 +84,9 @@ impl Field {
             b"uri" | b"request_uri" | b"path" | b"url" => Field::Uri,
             b"status" => Field::Status,
             b"size" | b"body_bytes" | b"body_bytes_sent" | b"bytes" | b"bytes_sent" => Field::Bytes,
-            b"reqtime" | b"request_time" | b"response_time" | b"duration" => {
-                Field::Time(Unit::Seconds)
-            }
+            b"reqtime" | b"request_time" | b"response_time" => Field::Time(Unit::Seconds),
+            b"duration" => Field::Duration,
+            b"controller" => Field::Controller,
             b"reqtime_microsec" | b"duration_us" => Field::Time(Unit::Micros),
             b"duration_ms" => Field::Time(Unit::Millis),
             b"apptime" | b"upstream_response_time" | b"upstream_time" => Field::Upstream,
@@ -104,6 +111,8 @@ impl Entry {
         self.status = 0;
         self.bytes = None;
         self.micros = None;
+        self.duration_of_millis = None;
+        self.has_controller = false;
         self.upstream_micros = None;
         self.upstream_address.clear();
         self.own_micros = None;
@@ -125,6 +134,17 @@ impl Entry {
             Field::Bytes if value == b"-" => self.bytes = Some(0),
             Field::Bytes => self.bytes = whole(value),
             Field::Time(unit) => self.micros = micros(value, unit),
+            Field::Duration => {
+                self.duration_of_millis = micros(value, Unit::Millis);
+                self.micros = match self.has_controller {
+                    true => self.duration_of_millis,
+                    false => micros(value, Unit::Seconds),
+                };
+            }
+            Field::Controller => {
+                self.has_controller = true;
+                self.micros = self.duration_of_millis.or(self.micros);
+            }
             Field::Upstream => self.upstream_micros = upstream(value),
             Field::UpstreamAddress => replace(&mut self.upstream_address, last_address(value)),
             Field::Own => self.own_micros = micros(value, Unit::Seconds),

@@ -129,6 +129,16 @@ mod tests {
             "{\"uri\":\"/a\",\"status\":\"200\",\"request_time\":\"0.25\"}",
             Some(250_000),
         );
+        let lograge = "{\"method\":\"GET\",\"path\":\"/a\",\"controller\":\"X\",\"status\":200,\"duration\":58.33,\"view\":40.4,\"db\":15.3}";
+        check(lograge, Some(58_330));
+        check(
+            "{\"uri\":\"/a\",\"status\":200,\"duration\":5000,\"controller\":\"X\"}",
+            Some(5_000_000),
+        );
+        check(
+            "{\"uri\":\"/a\",\"status\":200,\"duration\":0.0009}",
+            Some(900),
+        );
         assert_eq!(Format::of_line(b"hello world"), None);
         assert_eq!(Format::of_line(b""), None);
     }
