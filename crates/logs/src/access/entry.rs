@@ -27,6 +27,8 @@ pub(super) enum Field {
     Began,
     /// Client of the request.
     Client,
+    /// Client of the request in LTSV; the server's name beside another client.
+    Host,
     /// The request's cookies.
     Cookie,
     /// The kind of the request's body.
@@ -92,10 +94,10 @@ impl Field {
             b"apptime" | b"upstream_response_time" | b"upstream_time" => Field::Upstream,
             b"upstream_addr" | b"upstream" | b"appaddr" => Field::UpstreamAddress,
             b"upstream_http_x_runtime" | b"x_runtime" | b"runtime" => Field::Own,
-            b"time" | b"time_local" | b"time_iso8601" | b"msec" | b"timestamp" | b"@timestamp" => {
-                Field::Ended
-            }
-            b"remote_addr" | b"host" | b"client" | b"client_ip" | b"remote_ip" => Field::Client,
+            b"time" | b"time_local" | b"time_iso8601" | b"msec" | b"timestamp" | b"@timestamp"
+            | b"ts" => Field::Ended,
+            b"remote_addr" | b"client" | b"client_ip" | b"remote_ip" => Field::Client,
+            b"host" => Field::Host,
             b"cookie" | b"http_cookie" => Field::Cookie,
             b"content_type" | b"http_content_type" => Field::ContentType,
             b"body" | b"request_body" => Field::Body,
@@ -153,10 +155,11 @@ impl Entry {
                 self.moment_is_begin = field == Field::Began;
             }
             Field::Client => replace(&mut self.client, value),
+            Field::Host if self.client.is_empty() => replace(&mut self.client, value),
             Field::Cookie => replace(&mut self.cookie, value),
             Field::ContentType => replace(&mut self.content_type, value),
             Field::Body => replace(&mut self.body, value),
-            Field::Ignored => {}
+            Field::Host | Field::Ignored => {}
         }
     }
 

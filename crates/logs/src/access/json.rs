@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::Write;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::entry::{Entry, Field};
 
@@ -66,7 +66,8 @@ impl Visitor<'_> for Label {
     }
 }
 
-/// A value, put into the entry.
+/// A value, put into the entry. An object is one of a request, as Caddy writes it, or no figure, as
+/// a list is.
 struct Value<'e>(&'e mut Entry, Field);
 
 impl<'de> DeserializeSeed<'de> for Value<'_> {
@@ -81,7 +82,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, a number or null")
+        f.write_str("a value")
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
@@ -104,6 +105,19 @@ impl<'de> Visitor<'de> for Value<'_> {
         Ok(())
     }
 
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        if self.1 == Field::Request {
+            return Object(self.0).visit_map(map);
+        }
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
     fn visit_unit<E>(self) -> Result<(), E> {
         Ok(())
     }
@@ -123,5 +137,32 @@ impl Value<'_> {
             let end = digits.len() - left;
             self.0.set(self.1, &digits[..end]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_and_lists_under_known_keys_leave_the_line_readable() {
+        let caddy = br#"{"level":"info","ts":1791608136.25,"msg":"handled request","request":{"remote_ip":"10.0.0.1","client_ip":"10.0.0.1","method":"GET","host":"example.org","uri":"/a?b","headers":{"Cookie":["s=1"]}},"bytes_read":0,"duration":0.0009,"size":10,"status":200}"#;
+        let mut entry = Entry::default();
+        assert!(read(caddy, &mut entry));
+        assert_eq!(
+            (entry.method.as_slice(), entry.uri.as_slice()),
+            (&b"GET"[..], &b"/a?b"[..])
+        );
+        assert_eq!(
+            (entry.status, entry.bytes, entry.micros),
+            (200, Some(10), Some(900))
+        );
+        assert_eq!(entry.moment, b"1791608136.250000");
+        assert_eq!(entry.client, b"10.0.0.1");
+        let other = br#"{"uri":"/a","time":{"s":[1]},"status":[{"x":1}],"host":"10.0.0.2"}"#;
+        entry.clear();
+        assert!(read(other, &mut entry));
+        assert_eq!((entry.uri.as_slice(), entry.status), (&b"/a"[..], 0));
+        assert_eq!(entry.client, b"10.0.0.2");
     }
 }
