@@ -11,8 +11,8 @@ use std::time::Duration;
 use collect::follow::{Database, Followed};
 use collect::layers::{self, Balance, Client, Statements};
 use collect::notes::{self, Note, Subject};
-use logs::Digest;
 use logs::access::Behind;
+use logs::{Digest, Unread};
 use stamps::Seconds;
 
 /// A host with all collected facts, after the end.
@@ -52,6 +52,8 @@ pub struct View {
     pub(crate) access: Option<Digest>,
     /// Slow logs of all hosts as one digest.
     pub(crate) slow: Option<Digest>,
+    /// Lines not read of each log of each host.
+    pub(crate) unread: Vec<Vec<Unread>>,
     pub(crate) notes: Vec<Note>,
     /// Where the time of a request is; `None` without an access log with times.
     pub(crate) balance: Option<Balance>,
@@ -122,6 +124,7 @@ impl Served {
 impl View {
     /// Adds up the facts of all hosts; `client` is the load's own view, of a load by `hakaru run`.
     pub fn of(mut hosts: Vec<Collected>, elapsed: Duration, client: Option<Client>) -> View {
+        let unread = hosts.iter().map(unread).collect();
         let (mut access, mut slow, mut served) = (None, None, Vec::new());
         for one in &mut hosts {
             let mut all_served = Served::default();
@@ -181,6 +184,7 @@ impl View {
             hosts,
             access,
             slow,
+            unread,
             seconds,
             elapsed,
         }
@@ -204,6 +208,15 @@ impl View {
     }
 }
 
+/// Returns the lines not read of each log of a host.
+fn unread(one: &Collected) -> Vec<Unread> {
+    let logs = one.followed.iter().flat_map(|followed| &followed.logs);
+    let digests = logs.map(|log| log.digest.as_ref());
+    digests
+        .map(|digest| digest.map(Digest::unread).cloned().unwrap_or_default())
+        .collect()
+}
+
 /// Returns the earliest beginning of all hosts.
 fn origin_ns(hosts: &[Collected]) -> Option<i64> {
     let began = hosts
@@ -214,6 +227,7 @@ fn origin_ns(hosts: &[Collected]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use collect::follow::Log;
     use collect::message::{Counted, DatabaseEnd};
 
     use super::*;
@@ -235,6 +249,42 @@ mod tests {
         let mut served = Served::default();
         served.add_database(&database);
         served.statements.expect("statements").round_trips
+    }
+
+    #[test]
+    fn lines_that_could_not_be_read_stand_below_their_log() {
+        let text = "uri:/a\tstatus:200\nbroken\n";
+        let digest = logs::read(text.as_bytes(), None, &logs::access::Grouping::Routes);
+        let log = Log {
+            path: "a.log".to_owned(),
+            bytes: text.len() as u64,
+            truncations: 0,
+            incomplete: 0,
+            error: None,
+            is_slow: false,
+            digest: digest.ok(),
+        };
+        let followed = Followed {
+            cores: 2,
+            core_limit: None,
+            usage: None,
+            clock: None,
+            logs: vec![log],
+            database: None,
+            units: Vec::new(),
+            began_ns: None,
+            lost: None,
+        };
+        let host = Collected {
+            name: "web".to_owned(),
+            roles: Vec::new(),
+            followed: Ok(followed),
+        };
+        let view = View::of(vec![host], Duration::from_secs(1), None);
+        let page = page::of(&view, 20);
+        let words: Vec<&str> = page.split_whitespace().collect();
+        let line = "a.log: 1 line could not be read and are in no figure; the first: broken";
+        assert!(words.join(" ").contains(line), "{page}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use collect::usage::Usage;
 use console::columns::Columns;
 use console::language;
 use figures::{counted, numbers};
-use logs::Digest;
+use logs::{Digest, Unread};
 use words::{Text, text};
 
 use super::{Collected, View, sentences};
@@ -51,8 +51,8 @@ pub fn of(view: &View, limit: usize) -> String {
         text!("read"),
         text!("written"),
     ]);
-    for one in &view.hosts {
-        page.add_host(one, view.origin_ns());
+    for (one, unread) in view.hosts.iter().zip(&view.unread) {
+        page.add_host(one, unread, view.origin_ns());
     }
     for digest in view.access.iter().chain(&view.slow) {
         let names: Vec<String> = view
@@ -94,7 +94,7 @@ struct Page {
 }
 
 impl Page {
-    fn add_host(&mut self, one: &Collected, origin_ns: Option<i64>) {
+    fn add_host(&mut self, one: &Collected, unread: &[Unread], origin_ns: Option<i64>) {
         let roles = one.roles.join(", ");
         let name = match roles.is_empty() {
             true => one.name.clone(),
@@ -108,7 +108,7 @@ impl Page {
         if let Some(usage) = &followed.usage {
             self.add_usage(usage, followed);
         }
-        self.add_rest(followed);
+        self.add_rest(followed, unread);
         self.add_units(followed, origin_ns);
     }
 
@@ -246,13 +246,13 @@ impl Page {
         }
     }
 
-    fn add_rest(&mut self, followed: &Followed) {
+    fn add_rest(&mut self, followed: &Followed, unread: &[Unread]) {
         if let Some(offset) = followed.clock
             && offset.nanos.unsigned_abs() > CLOCK_SHOWN_NS + offset.bound_ns
         {
             self.add(6, &sentences::clock(offset));
         }
-        for log in &followed.logs {
+        for (log, unread) in followed.logs.iter().zip(unread) {
             let bytes = numbers::bytes(log.bytes);
             match &log.error {
                 Some(error) => self.add_paragraph(6, &format!("{}: {error}", log.path)),
@@ -273,6 +273,17 @@ impl Page {
                         bytes
                     ),
                 ),
+            }
+            if let Some((_, line)) = &unread.first {
+                self.add(
+                    6,
+                    &text!(
+                        "{path}: {lines} could not be read and are in no figure; the first: {line}",
+                        path = log.path.as_str(),
+                        lines = counted!(unread.lines, "line"),
+                        line = figures::line::one_line(line)
+                    ),
+                );
             }
         }
         if let Some(lost) = &followed.lost {
