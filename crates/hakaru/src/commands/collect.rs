@@ -2,15 +2,18 @@
 
 pub(super) mod during;
 
+use std::io::IsTerminal;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
 use collect::follow::{Followed, Moment, follow_all};
 use collect::message::Begin;
 use logs::access::Format;
 use logs_report::collected::{Collected, View, json, page};
+use rustix::process::{Pid, Signal, kill_process_group};
 use words::text;
 
 use console::language;
@@ -111,7 +114,8 @@ fn wait(
         match happened.recv_timeout(LOOK) {
             Ok(Moment::Begun) => begun += 1,
             Ok(Moment::Ended) => ended += 1,
-            Err(_) => {}
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
     if ended == hosts {
@@ -123,7 +127,23 @@ fn wait(
     ));
     let mut command = start(&args.command)?;
     let deadline = args.duration.map(|duration| Instant::now() + duration);
-    while ended < begun && !context::raised(stop) {
+    wait_for_end(hosts - ended, deadline, &mut command, happened, stop);
+    if let Some(command) = command {
+        end(command);
+    }
+    Ok(())
+}
+
+/// Waits until the time is over, the command ends, Ctrl-C, or the last of `hosts` is lost. Each
+/// host ends once, also one that never began.
+fn wait_for_end(
+    mut hosts: usize,
+    deadline: Option<Instant>,
+    command: &mut Option<Child>,
+    happened: &Receiver<Moment>,
+    stop: &AtomicBool,
+) {
+    while hosts > 0 && !context::raised(stop) {
         let left = deadline.map_or(LOOK, |deadline| {
             deadline.saturating_duration_since(Instant::now())
         });
@@ -131,29 +151,40 @@ fn wait(
             .as_mut()
             .is_some_and(|command| !matches!(command.try_wait(), Ok(None)));
         if left.is_zero() || is_over {
-            break;
+            return;
         }
-        if let Ok(Moment::Ended) = happened.recv_timeout(left.min(LOOK)) {
-            ended += 1;
+        match happened.recv_timeout(left.min(LOOK)) {
+            Ok(Moment::Ended) => hosts -= 1,
+            Ok(Moment::Begun) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
         }
     }
-    if let Some(mut command) = command {
-        // One that goes on by itself when the time is over is ended; of one that has ended nothing
-        // is left to end.
-        let _ = command.kill();
-        let _ = command.wait();
-    }
-    Ok(())
 }
 
-/// Starts the command; output goes to standard error, since standard output is the page's.
+/// Ends a command still running after the time, with all processes of the group.
+fn end(mut command: Child) {
+    // One that has ended by itself may have left something behind on purpose.
+    if matches!(command.try_wait(), Ok(None)) {
+        let _ = kill_process_group(Pid::from_child(&command), Signal::KILL);
+    }
+    let _ = command.wait();
+}
+
+/// Starts the command in a separate process group; output goes to standard error, since standard
+/// output is the page's. A terminal's input is for the group of this program only.
 fn start(command: &[String]) -> Result<Option<Child>, Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Ok(None);
     };
+    let input = match std::io::stdin().is_terminal() {
+        true => Stdio::null(),
+        false => Stdio::inherit(),
+    };
     let child = Command::new(program)
         .args(arguments)
+        .stdin(input)
         .stdout(Stdio::from(std::io::stderr()))
+        .process_group(0)
         .spawn();
     child
         .map(Some)
@@ -178,5 +209,50 @@ fn collected(hosts: Vec<Host>, followed: Vec<Result<Followed, String>>) -> Vec<C
 fn say_what_is_missing(one: &Collected) {
     for error in one.missing() {
         output::notice(format!("hakaru: {error}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Read;
+    use std::sync::mpsc;
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{self, Cli};
+
+    #[test]
+    fn a_host_that_is_lost_before_it_begins_ends_nobodys_time() {
+        let cli = Cli::try_parse_from(["hakaru", "collect", "--for", "100ms"]);
+        let cli::Command::Collect(args) = cli.unwrap_or_else(|error| panic!("{error}")).command
+        else {
+            panic!("another command")
+        };
+        let (moments, happened) = mpsc::channel();
+        moments.send(Moment::Begun).expect("taken");
+        moments.send(Moment::Ended).expect("taken");
+        let begun = Instant::now();
+        wait(&args, 2, &happened, &AtomicBool::new(false)).expect("waited");
+        assert!(Some(begun.elapsed()) >= args.duration);
+        drop(moments);
+    }
+
+    #[test]
+    fn what_a_command_has_started_is_ended_with_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let made = Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.expect("mkfifo").success());
+        let script = format!("(sleep 3; echo alive) > '{}' & wait", pipe.display());
+        let command = ["sh".to_owned(), "-c".to_owned(), script];
+        let command = start(&command).expect("sh starts");
+        // Opened as soon as the inner process has opened it too.
+        let mut pipe = File::open(pipe).expect("opened");
+        end(command.expect("a command"));
+        let mut said = String::new();
+        pipe.read_to_string(&mut said).expect("read");
+        assert_eq!(said, "");
     }
 }
