@@ -183,13 +183,15 @@ impl Access {
     /// Returns the routes by total time, the largest first; where the log has no times, by
     /// requests.
     pub fn rows(&self) -> Vec<Row> {
-        let lines: Vec<&str> = self.groups.iter().map(|row| row.route.as_str()).collect();
-        let names = match &self.grouping {
-            Grouping::Paths => lines.iter().map(|line| (*line).to_owned()).collect(),
-            Grouping::Routes | Grouping::Matching(_) => routes::cluster(&lines),
-        };
+        let all = self.groups.iter().map(|row| row.route.as_str());
+        let varying = all.clone().filter(|line| !self.grouping.is_fixed(line));
+        let mut clustered = routes::cluster(&varying.collect::<Vec<_>>()).into_iter();
+        let names = all.map(|line| match self.grouping.is_fixed(line) {
+            true => line.to_owned(),
+            false => clustered.next().unwrap_or_else(|| line.to_owned()),
+        });
         let mut merged: HashMap<String, Row> = HashMap::new();
-        for (name, row) in names.into_iter().zip(&self.groups) {
+        for (name, row) in names.zip(&self.groups) {
             merged
                 .entry(name.clone())
                 .or_insert_with(|| Row {
@@ -372,6 +374,20 @@ impl Grouping {
             }
         }
     }
+
+    /// Whether the name of a group, with the method before, is final: an expression is no path with
+    /// varying segments.
+    fn is_fixed(&self, name: &str) -> bool {
+        let path = name.split_once(' ').map_or(name, |(_, path)| path);
+        match self {
+            Grouping::Paths => true,
+            Grouping::Routes => false,
+            Grouping::Matching(all) => {
+                let mut expressions = all.iter().map(|one| one.as_str().trim());
+                expressions.any(|one| one == path.trim() || one == name)
+            }
+        }
+    }
 }
 
 fn status_class(status: u16) -> usize {
@@ -420,6 +436,23 @@ mod tests {
         let expression = Regex::new("^/(a|b)").expect("an expression");
         let rows = read(&Format::Ltsv, Grouping::Matching(vec![expression]), &lines).rows();
         assert_eq!((rows.len(), rows[0].route.as_str()), (1, "GET ^/(a|b)"));
+    }
+
+    #[test]
+    fn an_expression_is_no_path() {
+        let long = "^/(?:login|register|message|fetch|profile|logout) *$";
+        let lines = [
+            ltsv("/login", "0.300"),
+            ltsv("/c/1", "0.200"),
+            ltsv("/x/1", "0.1"),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let expressions = [long, "^/c/[0-9]"].map(|one| Regex::new(one).expect("an expression"));
+        let grouping = Grouping::Matching(expressions.to_vec());
+        let rows = read(&Format::Ltsv, grouping, &lines).rows();
+        let routes: Vec<&str> = rows.iter().map(|row| row.route.as_str()).collect();
+        let first = format!("GET {long}");
+        assert_eq!(routes, [first.as_str(), "GET ^/c/[0-9]", "GET /x/:id"]);
     }
 
     #[test]
