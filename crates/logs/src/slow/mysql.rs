@@ -4,6 +4,8 @@ use super::{Execution, Slow, micros};
 
 /// Lines which begin an entry; the first to come does.
 const BEGIN: [&str; 3] = ["# Time: ", "# User@Host: ", "# Query_time: "];
+/// What the server sets before a statement, in one line: `SET insert_id=7,timestamp=1732496523;`.
+const SET: [&str; 3] = ["last_insert_id", "insert_id", "timestamp"];
 /// Lines written by the server on each opening of the log.
 const HEADS: [&str; 2] = ["Tcp port: ", "Time "];
 const OPENED: &str = "started with:";
@@ -33,7 +35,7 @@ impl Reader {
             self.add_figures(&text);
         } else if let Some(comment) = text.strip_prefix("# administrator command: ") {
             self.add_sql(format!("administrator command: {comment}").as_bytes());
-        } else if self.execution.sql.is_empty() && text.starts_with("# ") {
+        } else if self.execution.sql.is_empty() && is_comment(&text) {
             self.add_figures(&text);
         } else if !is_head(&text) && !self.is_setting(&text) {
             self.add_sql(line);
@@ -42,8 +44,7 @@ impl Reader {
 
     /// `use db;` and `SET timestamp=…;` stand before a statement and belong to the log.
     fn is_setting(&self, text: &str) -> bool {
-        let is_setting = text.starts_with("use ") || text.starts_with("SET timestamp=");
-        is_setting && self.execution.sql.is_empty()
+        self.execution.sql.is_empty() && (text.starts_with("use ") || is_set(text))
     }
 
     fn add_sql(&mut self, line: &[u8]) {
@@ -85,6 +86,19 @@ impl Reader {
     }
 }
 
+/// Whether a line before a statement is the server's; a bare `#` stands around plans.
+fn is_comment(text: &str) -> bool {
+    text == "#" || text.starts_with("# ")
+}
+
+fn is_set(text: &str) -> bool {
+    let Some(settings) = text.strip_prefix("SET ") else {
+        return false;
+    };
+    let mut names = settings.split(',').map(|one| one.split('=').next());
+    names.all(|name| name.is_some_and(|name| SET.contains(&name)))
+}
+
 fn is_head(text: &str) -> bool {
     text.ends_with(OPENED)
         || HEADS.iter().any(|head| text.starts_with(head)) && !text.ends_with(';')
@@ -111,6 +125,29 @@ mod tests {
         # User@Host: a[a] @ localhost []  Id:     8\n\
         # Query_time: 0.000010  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0\n\
         # administrator command: Prepare;\n";
+
+    #[test]
+    fn what_the_server_writes_before_a_statement_is_no_part_of_it() {
+        let head = "# Time: 2026-11-25T01:02:03.456789Z\n\
+            # Query_time: 0.250000  Lock_time: 0.000002 Rows_sent: 1  Rows_examined: 9\n";
+        let before = [
+            "SET insert_id=7,timestamp=1732496523;\n",
+            "SET last_insert_id=5,timestamp=1732496523;\n",
+            "use shop;\nSET last_insert_id=5,insert_id=7,timestamp=1732496523;\n",
+            "#\n# explain: id\tselect_type\ttable\n# explain: 1\tSIMPLE\titems\n#\nSET timestamp=1;\n",
+        ];
+        let log: String = before
+            .map(|before| format!("{head}{before}SELECT 1;\n"))
+            .concat();
+        let slow = super::super::mysql(log.as_bytes()).expect("a log");
+        let statements = slow.statements();
+        assert_eq!((slow.unread.lines, statements.len()), (0, 1));
+        assert_eq!(statements[0].times.count(), 4);
+        assert_eq!(statements[0].example, "SELECT 1;");
+        let log = format!("{head}SET timestamp=1;\nSET names='x',timestamp=2;\n");
+        let slow = super::super::mysql(log.as_bytes()).expect("a log");
+        assert_eq!(slow.statements().len(), 1);
+    }
 
     #[test]
     fn entries_of_both_servers_are_read() {
