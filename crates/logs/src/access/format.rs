@@ -6,7 +6,8 @@ pub use super::pattern::Pattern;
 
 /// Formats tried where none is given, the most informative first. A number behind `combined` is the
 /// time that the request took, as teams add it: with a point in seconds (nginx), without one in
-/// microseconds (Apache's `%D`).
+/// microseconds (Apache's `%D`). Behind `common` a number with a point is, as `Rack::CommonLogger`
+/// adds it.
 const USUAL: [&str; 2] = [
     "$remote_addr $ident $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\"",
     "$remote_addr $ident $remote_user [$time_local] \"$request\" $status $body_bytes_sent",
@@ -26,7 +27,7 @@ pub enum Format {
 
 impl Format {
     /// Reads what `--format` says: `ltsv`, `json`, `combined`, `common`, or a format of nginx or
-    /// Apache.
+    /// Apache, in which `\"`, `\\` and `\t` are as in the config file.
     ///
     /// # Errors
     /// When the format names no request, or two fields without a text between them.
@@ -36,7 +37,7 @@ impl Format {
             "json" => Ok(Format::Json),
             "combined" => Pattern::compile(USUAL[0]).map(Format::Pattern),
             "common" => Pattern::compile(USUAL[1]).map(Format::Pattern),
-            format => Pattern::compile(format).map(Format::Pattern),
+            format => Pattern::compile(&unescaped(format)).map(Format::Pattern),
         }
     }
 
@@ -50,17 +51,18 @@ impl Format {
         }
         let last = line.rsplit(|byte| *byte == b' ').next().unwrap_or(line);
         let is_time = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-        let timed = match last.iter().all(is_time) {
-            true => &TIMED[usize::from(!last.contains(&b'.'))..][..1],
-            false => &[],
-        };
-        let with_time = USUAL
-            .iter()
-            .take(1)
-            .flat_map(|usual| timed.iter().map(move |timed| format!("{usual}{timed}")));
-        let formats = with_time.chain(USUAL.map(str::to_owned));
+        let (is_number, has_point) = (last.iter().all(is_time), last.contains(&b'.'));
+        let mut formats = Vec::new();
+        for (usual, is_combined) in USUAL.iter().zip([true, false]) {
+            if is_number && (is_combined || has_point) {
+                let timed = TIMED[usize::from(!has_point)];
+                formats.push(format!("{usual}{timed}"));
+            }
+            formats.push((*usual).to_owned());
+        }
         formats
-            .filter_map(|format| Format::parse(&format).ok())
+            .iter()
+            .filter_map(|format| Format::parse(format).ok())
             .find(|format| format.fits(line))
     }
 
@@ -78,6 +80,25 @@ impl Format {
             Format::Pattern(pattern) => pattern.read(line, entry),
         }
     }
+}
+
+/// Returns a format without the escapes of a config file.
+fn unescaped(format: &str) -> String {
+    let mut text = String::with_capacity(format.len());
+    let mut letters = format.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let escaped = match (letter, letters.peek()) {
+            ('\\', Some('"')) => Some('"'),
+            ('\\', Some('\\')) => Some('\\'),
+            ('\\', Some('t')) => Some('\t'),
+            _ => None,
+        };
+        if escaped.is_some() {
+            letters.next();
+        }
+        text.push(escaped.unwrap_or(letter));
+    }
+    text
 }
 
 fn read_ltsv(line: &[u8], entry: &mut Entry) -> bool {
@@ -129,6 +150,9 @@ mod tests {
             "{\"uri\":\"/a\",\"status\":\"200\",\"request_time\":\"0.25\"}",
             Some(250_000),
         );
+        let common = "1.2.3.4 - - [10/Oct/2026:13:55:36 +0900] \"GET /a HTTP/1.1\" 200 5";
+        check(&format!("{common} 0.0123"), Some(12_300));
+        check(&format!("{common} 17"), None);
         let lograge = "{\"method\":\"GET\",\"path\":\"/a\",\"controller\":\"X\",\"status\":200,\"duration\":58.33,\"view\":40.4,\"db\":15.3}";
         check(lograge, Some(58_330));
         check(
@@ -141,5 +165,24 @@ mod tests {
         );
         assert_eq!(Format::of_line(b"hello world"), None);
         assert_eq!(Format::of_line(b""), None);
+    }
+
+    #[test]
+    fn a_format_may_be_copied_as_the_config_file_has_it() {
+        let check = |format: &str, line: &str| {
+            let format = Format::parse(format).expect("a format");
+            let mut entry = Entry::default();
+            assert!(format.read(line.as_bytes(), &mut entry), "{line}");
+            let read = (entry.uri.as_slice(), entry.micros);
+            assert_eq!(read, (b"/a".as_slice(), Some(250)));
+        };
+        check(
+            r#"%h %l %u %t \"%r\" %>s %b %D"#,
+            "::1 - - [10/Oct/2026:13:55:36 -0700] \"GET /a HTTP/1.1\" 200 5 250",
+        );
+        check(
+            r"$time_iso8601\t$request_uri\t\\$request_time",
+            "2026-10-10T13:55:36+09:00\t/a\t\\0.00025",
+        );
     }
 }
