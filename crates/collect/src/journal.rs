@@ -4,7 +4,7 @@
 //! Entries are taken by the host's own clock, by which they are stamped.
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -28,36 +28,45 @@ const INFO: u64 = 6;
 const MICROS: i64 = 1_000_000;
 
 /// Reads what a unit wrote from an instant to another, both in microseconds of the host's wall
-/// clock.
+/// clock. Beside an error stands what was counted until then.
 pub(crate) fn read(unit: &str, from_us: i64, to_us: i64) -> UnitEnd {
-    let ended = journalctl(unit, from_us).map(|lines| of_lines(lines.lines(), from_us, to_us));
+    let mut count = Count::new(from_us, to_us);
+    let read = each_line(journalctl(unit, from_us), PATIENCE, |line| count.add(line));
     UnitEnd {
         unit: unit.to_owned(),
-        ..ended.unwrap_or_else(|error| UnitEnd {
-            error: Some(error),
-            ..UnitEnd::default()
-        })
+        error: read.err(),
+        ..count.end
     }
 }
 
-/// Returns the lines of a unit's journal from a second on.
-fn journalctl(unit: &str, from_us: i64) -> Result<String, String> {
+/// Returns the command for a unit's journal from a second on.
+fn journalctl(unit: &str, from_us: i64) -> Command {
     let mut command = Command::new("journalctl");
     command
         .args(["--no-pager", "--output=json", "--all"])
         .args(["--output-fields=MESSAGE,PRIORITY", "--unit", unit])
         .arg(format!("--since=@{}", from_us.div_euclid(MICROS)))
-        .env("LC_ALL", "C")
+        .env("LC_ALL", "C");
+    command
+}
+
+/// Passes each line of the command's output on, as read: a journal may be larger than the memory.
+/// After `patience` the command is killed.
+fn each_line(
+    mut command: Command,
+    patience: Duration,
+    mut with: impl FnMut(&str),
+) -> Result<(), String> {
+    let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command
+        .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| format!("journalctl: {error}"))?;
     let pid = Pid::from_child(&child);
     let (done, late) = mpsc::channel::<()>();
     let guard = thread::spawn(move || {
-        if late.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if late.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
             // The child is waited for only afterwards, so that the id is still its own.
             let _ = kill_process(pid, Signal::KILL);
             return true;
@@ -71,11 +80,14 @@ fn journalctl(unit: &str, from_us: i64) -> Result<String, String> {
             String::from_utf8_lossy(&text).into_owned()
         })
     });
-    let mut lines = Vec::new();
-    let read = child
-        .stdout
-        .take()
-        .map_or(Ok(0), |mut out| out.read_to_end(&mut lines));
+    let read = child.stdout.take().map_or(Ok(()), |out| {
+        let (mut out, mut line) = (BufReader::new(out), Vec::new());
+        while out.read_until(b'\n', &mut line)? > 0 {
+            with(&String::from_utf8_lossy(&line));
+            line.clear();
+        }
+        Ok::<(), std::io::Error>(())
+    });
     drop(done);
     let is_late = guard.join().unwrap_or(false);
     let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
@@ -86,7 +98,7 @@ fn journalctl(unit: &str, from_us: i64) -> Result<String, String> {
     if is_late {
         return Err(format!(
             "journalctl took more than {} s",
-            PATIENCE.as_secs()
+            patience.as_secs()
         ));
     }
     // Without the right to read it, a journal looks empty, and only a hint says so.
@@ -97,7 +109,7 @@ fn journalctl(unit: &str, from_us: i64) -> Result<String, String> {
         );
     }
     match status.success() {
-        true => Ok(String::from_utf8_lossy(&lines).into_owned()),
+        true => Ok(()),
         false => Err(format!(
             "journalctl: {}",
             said.lines().next().unwrap_or("it failed without a word")
@@ -105,35 +117,51 @@ fn journalctl(unit: &str, from_us: i64) -> Result<String, String> {
     }
 }
 
-/// Counts the entries of a time.
-fn of_lines<'a>(lines: impl Iterator<Item = &'a str>, from_us: i64, to_us: i64) -> UnitEnd {
-    let mut end = UnitEnd::default();
-    let mut known: HashMap<String, usize> = HashMap::new();
-    for line in lines {
+/// A count of the entries of a time.
+struct Count {
+    from_us: i64,
+    to_us: i64,
+    end: UnitEnd,
+    /// Index of each message.
+    known: HashMap<String, usize>,
+}
+
+impl Count {
+    fn new(from_us: i64, to_us: i64) -> Count {
+        Count {
+            from_us,
+            to_us,
+            end: UnitEnd::default(),
+            known: HashMap::new(),
+        }
+    }
+
+    fn add(&mut self, line: &str) {
         // Notes such as `-- No entries --` are no entries.
         let Ok(entry) = serde_json::from_str::<Value>(line) else {
-            continue;
+            return;
         };
         let Some(at_us) = number(&entry["__REALTIME_TIMESTAMP"]) else {
-            continue;
+            return;
         };
-        if !(from_us..to_us).contains(&at_us) {
-            continue;
+        if !(self.from_us..self.to_us).contains(&at_us) {
+            return;
         }
+        let end = &mut self.end;
         end.entries += 1;
         let priority = number(&entry["PRIORITY"]).map_or(INFO, |priority| priority as u64);
         if priority > WARNING {
-            continue;
+            return;
         }
         match priority <= ERROR {
             true => end.errors += 1,
             false => end.warnings += 1,
         }
         let message = message(&entry["MESSAGE"]);
-        match known.get(&message) {
+        match self.known.get(&message) {
             Some(index) => end.messages[*index].count += 1,
             None if end.messages.len() < MESSAGES_MAX => {
-                known.insert(message.clone(), end.messages.len());
+                self.known.insert(message.clone(), end.messages.len());
                 end.messages.push(Entry {
                     at_us,
                     count: 1,
@@ -143,7 +171,6 @@ fn of_lines<'a>(lines: impl Iterator<Item = &'a str>, from_us: i64, to_us: i64) 
             None => {}
         }
     }
-    end
 }
 
 /// Numbers are texts in the journal's JSON.
@@ -186,7 +213,9 @@ mod tests {
             line(103, "3", "[104,105,255]"),
             line(200, "3", r#""after""#),
         ];
-        let end = of_lines(lines.iter().map(String::as_str), 100, 200);
+        let mut count = Count::new(100, 200);
+        lines.iter().for_each(|line| count.add(line));
+        let end = count.end;
         assert_eq!((end.entries, end.warnings, end.errors), (4, 2, 1));
         let messages = end
             .messages
@@ -196,6 +225,18 @@ mod tests {
             messages.collect::<Vec<_>>(),
             [(101, 2, "slow"), (103, 1, "hi\u{fffd}")]
         );
+    }
+
+    #[test]
+    fn what_was_read_of_a_journal_before_the_time_was_up_is_counted() {
+        let entry = r#"{"__REALTIME_TIMESTAMP":"100","PRIORITY":"3","MESSAGE":"failed"}"#;
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("echo '{entry}'; exec sleep 60")]);
+        let mut count = Count::new(100, 200);
+        let read = each_line(command, Duration::from_secs(1), |line| count.add(line));
+        let why = read.expect_err("it takes too long");
+        assert_eq!(why, "journalctl took more than 1 s");
+        assert_eq!((count.end.entries, count.end.errors), (1, 1));
     }
 
     #[test]

@@ -115,9 +115,11 @@ impl Page {
     /// Adds the journals of units; times are seconds from the beginning, by our clock.
     fn add_units(&mut self, followed: &Followed, origin_ns: Option<i64>) {
         for unit in &followed.units {
-            match &unit.error {
-                Some(error) => self.add_paragraph(6, &format!("{}: {error}", unit.unit)),
-                None => self.add(6, &sentences::unit(unit)),
+            if let Some(error) = &unit.error {
+                self.add_paragraph(6, &format!("{}: {error}", unit.unit));
+            }
+            if unit.error.is_none() || unit.entries > 0 {
+                self.add(6, &sentences::unit(unit));
             }
             for entry in unit.messages.iter().take(MESSAGES) {
                 let at = super::stamps::at_s(entry, followed, origin_ns);
