@@ -42,6 +42,8 @@ pub(crate) struct Query {
     pub(crate) order: Vec<Column>,
     /// Whether the statement has a WHERE.
     pub(crate) filtered: bool,
+    /// Whether the statement has an ORDER BY, of whatever.
+    pub(crate) ordered: bool,
     /// Whether the statement has a LIMIT.
     pub(crate) limited: bool,
     /// Whether rows are grouped.
@@ -116,7 +118,10 @@ pub(crate) fn read(digest: &str) -> Option<Query> {
                 Conditions::of(body)?.add_to(&mut query);
             }
             "GROUP" | "HAVING" | "DISTINCT" => query.grouped = true,
-            "ORDER" => query.order = read_order(body),
+            "ORDER" => {
+                query.ordered = true;
+                query.order = read_order(body);
+            }
             "LIMIT" | "FETCH" => query.limited = true,
             _ => {}
         }

@@ -5,7 +5,7 @@ use figures::numbers;
 use recording::{Access, ExplainedStatement, PlanStep, TextId};
 use words::{Text, text};
 
-use super::missing_index::{is_wanted_by, leads, own_column, sayings};
+use super::missing_index::{is_wanted_by, leads, own_column, sayings, walks_to_limit};
 use crate::context::Context;
 use crate::demand::Demand;
 use crate::lookups::{self, MEAN_MS_MIN, SLOWER_MIN};
@@ -117,8 +117,8 @@ fn compared(
     let quickest = context.lookup_ms().filter(|lookup| *lookup < mean);
     let slow = quickest.map_or(MEAN_MS_MIN, |lookup| SLOWER_MIN * lookup);
     // Where many rows have the value and a LIMIT ends the search early, planners rightly take no
-    // index.
-    if mean < slow.max(MEAN_MS_MIN) {
+    // index, or one in the order of the result.
+    if mean < slow.max(MEAN_MS_MIN) || walks_to_limit(query, step) {
         return None;
     }
     let own = |column| own_column(query, explained, step, column);

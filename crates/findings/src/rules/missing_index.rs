@@ -180,13 +180,20 @@ fn sorts_all(query: &Query, step: &PlanStep) -> bool {
     whole && query.limited && query.tables.len() == 1
 }
 
+/// Whether a plan's full scan is a walk along an index, or along the table, in the order of the
+/// result: nothing is sorted, so the LIMIT ends the walk.
+pub(super) fn walks_to_limit(query: &Query, step: &PlanStep) -> bool {
+    let in_order = query.ordered && !query.grouped && query.tables.len() == 1;
+    step.access == Access::FullScan && query.limited && in_order && !step.sorts
+}
+
 /// Returns how many rows a step reads for want of an index; `None` for too few to matter, or by an
 /// index likely to serve well.
 ///
 /// Besides full scans this is a statement on one table that walks an index along a range: `id > ?`
 /// picks no rows of a channel, but SQLite and MySQL both like to take the primary key for it.
 /// `ORDER BY id LIMIT ?` picks none either; PostgreSQL walks the primary key until it has met
-/// enough rows.
+/// enough rows. In plans such a walk over a whole index is a full scan without a sort.
 fn rows_read(
     query: &Query,
     step: &PlanStep,
@@ -199,7 +206,9 @@ fn rows_read(
         rows => rows,
     };
     let is_led_by = |column: &str| query.tables.len() == 1 && leads(step, column);
-    let (reads, rows, rows_min) = if step.access == Access::FullScan {
+    let (reads, rows, rows_min) = if walks_to_limit(query, step) {
+        (Reads::Order, step.table_rows, ROWS_MIN_IN_RANGE)
+    } else if step.access == Access::FullScan {
         (Reads::All, step.table_rows.max(step.rows), ROWS_MIN)
     } else if range.is_some_and(is_led_by) {
         (Reads::Range, told, ROWS_MIN_IN_RANGE)
@@ -299,8 +308,10 @@ impl Wanted<'_> {
     fn saved_share(&self, context: &Context<'_>, table: &str, sql: &SqlSummary) -> f64 {
         if self.reads == Reads::Order {
             let quickest = lookups::quickest_ms(context, Some(table), None);
-            let left = quickest.map_or(1.0 - SAVED_IN_ORDER, |ms| ms / lookups::mean_ms(sql));
-            return (1.0 - left).clamp(0.0, lookups::GAIN_MAX);
+            // The statement may be the table's quickest lookup itself.
+            let quickest = quickest.filter(|ms| *ms < lookups::mean_ms(sql));
+            let saved = quickest.map_or(SAVED_IN_ORDER, |ms| lookups::saved_by_key(sql, ms));
+            return saved.clamp(0.0, lookups::GAIN_MAX);
         }
         if self.reads == Reads::Part {
             let quickest = context.lookup_ms().unwrap_or_default();
