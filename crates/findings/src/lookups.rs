@@ -2,12 +2,16 @@
 //! or searching.
 
 use breakdown::SqlSummary;
+use recording::{Access, PlanStep};
 
 use crate::context::Context;
 use crate::query::{self, Column};
 
 /// Rows per execution up to which a statement is a lookup by a key.
 const ROWS_MAX: f64 = 2.0;
+/// Rows of a table from which a statement reading all rows is no lookup: smaller tables are read as
+/// fast as by an index.
+const SCANNED_ROWS_MIN: u64 = 100;
 /// Cost of a row found by an index and returned, milliseconds. Chosen by judgement; 5 to 20 µs in
 /// the drivers.
 const ROW_MS: f64 = 0.02;
@@ -23,12 +27,20 @@ pub(crate) const MEAN_MS_MIN: f64 = 0.5;
 
 /// Returns the mean time in the driver of the run's quickest statement finding a row or two by
 /// equality, without waits for the GVL, in ms; `None` without such a statement. `table` and `by`
-/// restrict the statements to a table and to lookups by the same columns.
+/// restrict the statements to a table and to lookups by the same columns. Statements whose plan
+/// reads a whole table are left out.
 pub(crate) fn quickest_ms(
     context: &Context<'_>,
     table: Option<&str>,
     by: Option<&[Column]>,
 ) -> Option<f64> {
+    let scans = |step: &PlanStep| {
+        step.access == Access::FullScan && step.table_rows >= SCANNED_ROWS_MIN
+    };
+    let is_scan = |sql: &SqlSummary| {
+        let mut explained = context.recording.explained.iter();
+        explained.any(|of| of.digest == sql.id && of.steps.iter().any(scans))
+    };
     let looks_up = |sql: &&SqlSummary| {
         let query = query::read(&sql.digest).filter(|_| !query::locks(&sql.digest));
         query.is_some_and(|query| {
@@ -41,6 +53,7 @@ pub(crate) fn quickest_ms(
                 && same
                 && sql.rows_each() <= ROWS_MAX
                 && !query.grouped
+                && !is_scan(sql)
         })
     };
     let found = context.breakdown.sql.iter().filter(looks_up);
@@ -69,7 +82,9 @@ pub(crate) fn saved_by_key(sql: &SqlSummary, quickest: f64) -> f64 {
 pub(crate) fn saved_of_scan(context: &Context<'_>, sql: &SqlSummary, table_rows: u64) -> f64 {
     let wanted = sql.rows_each() / table_rows.max(1) as f64;
     let lookup = context.lookup_ms().map(|ms| ms / mean_ms(sql));
-    match lookup.filter(|lookup| *lookup < 1.0 - GAIN_MAX) {
+    // However little, what a known lookup leaves is all that an index can save. The statement may
+    // be the run's quickest lookup itself.
+    match lookup.filter(|lookup| *lookup != 1.0) {
         Some(lookup) => (1.0 - lookup - wanted).clamp(0.0, 1.0),
         None => (1.0 - wanted).clamp(0.0, GAIN_MAX),
     }

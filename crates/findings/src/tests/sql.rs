@@ -446,6 +446,37 @@ fn small_tables_and_unclear_statements_want_no_index() {
     }
 }
 
+/// A table of 150 rows is read nearly as fast as by a key.
+#[test]
+fn an_index_saves_what_a_lookup_of_the_run_leaves() {
+    let digest = "SELECT * FROM message WHERE channel_id = ?";
+    let share = |by_key_ms: Option<f64>| {
+        let mut step = full_scan("message", &MESSAGE);
+        step.table_rows = 150;
+        let by_key = "SELECT name FROM user WHERE id = ?";
+        let run = healthy()
+            .issuing(digest, "app.rb:2", 1, 0.3)
+            .explained(digest, vec![step]);
+        let run = match by_key_ms {
+            Some(ms) => run.issuing(by_key, "app.rb:1", 1, ms),
+            None => run,
+        };
+        run.check(&["missing-index"])[0].gain_share
+    };
+    let check = |by_key_ms: Option<f64>, saved_ms: f64| {
+        let share = share(by_key_ms);
+        assert!(
+            (share - saved_ms / 4.2).abs() < 0.002,
+            "{by_key_ms:?}: {share}"
+        );
+    };
+    // Less than 1 row in 150, which is returned.
+    check(Some(0.25), 0.048);
+    check(Some(0.03), 0.268);
+    check(Some(0.4), 0.0);
+    check(None, 0.27);
+}
+
 #[test]
 fn keywords_are_quoted_in_remedies() {
     let digest = "SELECT * FROM `user` WHERE `key` = ?";
