@@ -19,6 +19,10 @@ const ROW_MS: f64 = 0.02;
 /// comparison. Chosen by judgement.
 pub(crate) const GAIN_MAX: f64 = 0.9;
 
+/// Largest share of an aggregate's time saved by an index: the rows behind the one returned may be
+/// many. A guess.
+pub(crate) const SAVED_OF_AGGREGATE: f64 = 0.5;
+
 /// Factor over the time of a lookup by a fitting index from which a statement searches. Chosen by
 /// judgement: plans of one table by one index differ by less.
 pub(crate) const SLOWER_MIN: f64 = 5.0;
@@ -34,9 +38,8 @@ pub(crate) fn quickest_ms(
     table: Option<&str>,
     by: Option<&[Column]>,
 ) -> Option<f64> {
-    let scans = |step: &PlanStep| {
-        step.access == Access::FullScan && step.table_rows >= SCANNED_ROWS_MIN
-    };
+    let scans =
+        |step: &PlanStep| step.access == Access::FullScan && step.table_rows >= SCANNED_ROWS_MIN;
     let is_scan = |sql: &SqlSummary| {
         let mut explained = context.recording.explained.iter();
         explained.any(|of| of.digest == sql.id && of.steps.iter().any(scans))
@@ -78,15 +81,19 @@ pub(crate) fn saved_by_key(sql: &SqlSummary, quickest: f64) -> f64 {
 
 /// Returns the share of a statement's time saved by an index where the statement reads a table from
 /// end to end, 0 to 1. By the index the statement is a lookup like another one, and reads the
-/// returned rows only.
+/// returned rows only; of the rows that an aggregate reads nothing is known.
 pub(crate) fn saved_of_scan(context: &Context<'_>, sql: &SqlSummary, table_rows: u64) -> f64 {
     let wanted = sql.rows_each() / table_rows.max(1) as f64;
     let lookup = context.lookup_ms().map(|ms| ms / mean_ms(sql));
     // However little, what a known lookup leaves is all that an index can save. The statement may
     // be the run's quickest lookup itself.
-    match lookup.filter(|lookup| *lookup != 1.0) {
+    let saved = match lookup.filter(|lookup| *lookup != 1.0) {
         Some(lookup) => (1.0 - lookup - wanted).clamp(0.0, 1.0),
         None => (1.0 - wanted).clamp(0.0, GAIN_MAX),
+    };
+    match query::aggregates(&sql.digest) {
+        true => saved.min(SAVED_OF_AGGREGATE),
+        false => saved,
     }
 }
 

@@ -75,6 +75,18 @@ pub(crate) fn verb(digest: &str) -> String {
     word.to_ascii_uppercase()
 }
 
+/// Whether a statement returns aggregates in place of rows. How many rows were read for a good
+/// reason, the number of returned ones does not say then. Window functions return every row.
+pub(crate) fn aggregates(digest: &str) -> bool {
+    const FUNCTIONS: [&str; 5] = ["COUNT", "SUM", "MAX", "MIN", "AVG"];
+    let tokens = cut(digest);
+    let mut pairs = tokens.windows(2);
+    let calls = |pair: &[Token<'_>]| {
+        pair[1] == Token::Open && FUNCTIONS.iter().any(|name| pair[0].is(name))
+    };
+    pairs.any(calls) && !tokens.iter().any(|token| token.is("OVER"))
+}
+
 /// Whether a statement locks rows until the end of the transaction.
 pub(crate) fn locks(digest: &str) -> bool {
     const CLAUSES: [&str; 4] = [
@@ -377,6 +389,14 @@ mod tests {
         check("", "unsure");
         check("SELECT a FROM (VALUES (?)) x", "unsure");
         check("SELECT a FROM t x y WHERE b = ?", "unsure");
+    }
+
+    #[test]
+    fn aggregates_are_known_from_rows() {
+        assert!(aggregates("SELECT COUNT(*) FROM t WHERE a = ?"));
+        assert!(aggregates("select coalesce(sum(a), ?) from t"));
+        assert!(!aggregates("SELECT count, discount(a) FROM t"));
+        assert!(!aggregates("SELECT SUM(a) OVER (ORDER BY b) FROM t"));
     }
 
     #[test]

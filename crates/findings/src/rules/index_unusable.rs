@@ -117,8 +117,9 @@ fn compared(
     let quickest = context.lookup_ms().filter(|lookup| *lookup < mean);
     let slow = quickest.map_or(MEAN_MS_MIN, |lookup| SLOWER_MIN * lookup);
     // Where many rows have the value and a LIMIT ends the search early, planners rightly take no
-    // index, or one in the order of the result.
-    if mean < slow.max(MEAN_MS_MIN) || walks_to_limit(query, step) {
+    // index, or one in the order of the result; and none for an aggregate over many rows.
+    let is_planned = walks_to_limit(query, step) || query::aggregates(&sql.digest);
+    if mean < slow.max(MEAN_MS_MIN) || is_planned {
         return None;
     }
     let own = |column| own_column(query, explained, step, column);
@@ -176,8 +177,8 @@ fn finding(context: &Context<'_>, found: &Unusable<'_>) -> Finding {
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: found.worth.confidence(match found.reason {
-            Reason::Expression(_) => Confidence::High,
-            Reason::Pattern | Reason::Compared => Confidence::Medium,
+            Reason::Expression(_) if !query::aggregates(&sql.digest) => Confidence::High,
+            _ => Confidence::Medium,
         }),
     }
 }

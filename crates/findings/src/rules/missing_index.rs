@@ -50,7 +50,8 @@ struct Wanted<'a> {
     table_rows: u64,
     /// The index in use, if covering a part of the condition only.
     used: Option<&'a IndexColumns>,
-    statements: Vec<&'a SqlSummary>,
+    /// Each with its own way to read.
+    statements: Vec<(&'a SqlSummary, Reads)>,
 }
 
 /// Whether an index is found missing for a statement.
@@ -79,9 +80,9 @@ pub(crate) fn saved(context: &Context<'_>) -> HashMap<TextId, f64> {
     let mut saved: HashMap<TextId, f64> = HashMap::new();
     for (table, wanted) in tables(context) {
         for wanted in &wanted {
-            for sql in &wanted.statements {
+            for (sql, reads) in &wanted.statements {
                 let most = saved.entry(sql.id).or_default();
-                *most = most.max(wanted.saved_share(context, &table, sql));
+                *most = most.max(wanted.saved_share(context, &table, (*sql, *reads)));
             }
         }
     }
@@ -170,7 +171,7 @@ fn wanted<'a>(
         reads,
         table_rows,
         used,
-        statements: vec![summary],
+        statements: vec![(summary, reads)],
     })
 }
 
@@ -299,25 +300,44 @@ impl Wanted<'_> {
     fn saved(&self, context: &Context<'_>, table: &str) -> Demand {
         self.statements
             .iter()
-            .map(|sql| context.statement_demand(sql, self.saved_share(context, table, sql)))
+            .map(|(sql, reads)| {
+                let share = self.saved_share(context, table, (*sql, *reads));
+                context.statement_demand(sql, share)
+            })
             .sum()
     }
 
     /// Returns the share of a statement's time saved, 0 to 1. How far an index is walked no plan
     /// says: what is more than a lookup on the same table takes.
-    fn saved_share(&self, context: &Context<'_>, table: &str, sql: &SqlSummary) -> f64 {
-        if self.reads == Reads::Order {
+    fn saved_share(
+        &self,
+        context: &Context<'_>,
+        table: &str,
+        (sql, reads): (&SqlSummary, Reads),
+    ) -> f64 {
+        if reads == Reads::Order {
             let quickest = lookups::quickest_ms(context, Some(table), None);
             // The statement may be the table's quickest lookup itself.
             let quickest = quickest.filter(|ms| *ms < lookups::mean_ms(sql));
             let saved = quickest.map_or(SAVED_IN_ORDER, |ms| lookups::saved_by_key(sql, ms));
             return saved.clamp(0.0, lookups::GAIN_MAX);
         }
-        if self.reads == Reads::Part {
+        if reads == Reads::Part {
             let quickest = context.lookup_ms().unwrap_or_default();
             return lookups::saved_by_key(sql, quickest);
         }
         lookups::saved_of_scan(context, sql, self.table_rows)
+    }
+
+    /// Returns the confidence: an aggregate over most of a table rightly reads all of the table.
+    fn confidence(&self) -> Confidence {
+        let is_sure = |(sql, reads): &(&SqlSummary, Reads)| {
+            *reads == Reads::All && !query::aggregates(&sql.digest)
+        };
+        match self.statements.iter().any(is_sure) {
+            true => Confidence::High,
+            false => Confidence::Medium,
+        }
     }
 }
 
@@ -325,15 +345,13 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
     let columns = wanted.columns().join(", ");
     let saved = wanted.saved(context, table);
     let gain = context.gain(&saved);
-    let most = wanted
-        .statements
-        .iter()
-        .max_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
+    let statements = || wanted.statements.iter().map(|(sql, _)| *sql);
+    let most = statements().max_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
     let busiest = most.and_then(|sql| sql.routes.first());
     let route = busiest.map(|(route, _)| route.clone()).unwrap_or_default();
     let Told { how, read, why } = Told::of(wanted);
     let mut evidence = vec![sayings::plan(table, how)];
-    evidence.extend(wanted.statements.iter().map(|sql| sayings::executions(sql)));
+    evidence.extend(statements().map(sayings::executions));
     Finding {
         rule: RuleId::MissingIndex,
         title: title(text!(
@@ -348,10 +366,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         estimated_gain: sayings::unread(gain.text, &saved),
         gain_share: gain.share,
         gain: gain.replayed,
-        confidence: match wanted.reads {
-            Reads::All => Confidence::High,
-            Reads::Range | Reads::Order | Reads::Part => Confidence::Medium,
-        },
+        confidence: wanted.confidence(),
         route,
     }
 }

@@ -9,6 +9,7 @@ use words::text;
 
 use super::{index_unusable, missing_index};
 use crate::context::Context;
+use crate::lookups;
 use crate::query;
 use crate::text::{called_from, fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -45,7 +46,12 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
     let each = |rows: u64| rows as f64 / statement.count as f64;
     let (examined, sent) = (each(statement.rows_examined), each(statement.rows_sent));
     let ratio = examined / sent.max(1.0);
-    let saved = context.statement_demand(sql, SAVED * (1.0 - 1.0 / ratio.max(1.0)));
+    let aggregates = query::aggregates(&sql.digest);
+    let most = match aggregates {
+        true => lookups::SAVED_OF_AGGREGATE,
+        false => SAVED,
+    };
+    let saved = context.statement_demand(sql, most * (1.0 - 1.0 / ratio.max(1.0)));
     let gain = context.gain(&saved);
     let share = context.share_inside(saved.sum());
     if ratio < RATIO_MIN || examined < EXAMINED_MIN || share < SHARE_MIN {
@@ -83,6 +89,11 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
             text: if counts {
                 text!(
                     "keep the count in a column that writes change with the rows, or count only up to a limit"
+                )
+            } else if aggregates {
+                text!(
+                    "where most of these rows are not wanted, let an index begin with the compared columns; where they \
+                     are, keep the result in a column that writes change with the rows"
                 )
             } else {
                 text!(

@@ -183,8 +183,7 @@ fn settings_of_sqlite() {
 
 #[test]
 fn rows_that_are_read_for_nothing() {
-    let digest = "SELECT a FROM t WHERE lower(b) = ?";
-    let run = |examined: u64| {
+    let run_of = |digest: &str, examined: u64| {
         let run = requests().issuing(digest, "app.rb:4 in x", 1, 2.0);
         let run = database(run, "mariadb 10.11", &[], &[]);
         run.with(|recording| {
@@ -199,6 +198,7 @@ fn rows_that_are_read_for_nothing() {
             });
         })
     };
+    let run = |examined: u64| run_of("SELECT a FROM t WHERE lower(b) = ?", examined);
     let findings = run(5_000_000).check(&["rows-examined"]);
     let title = findings[0].title.to_string();
     assert_eq!(
@@ -206,6 +206,14 @@ fn rows_that_are_read_for_nothing() {
         "SELECT … FROM t reads 5000 rows for each one it returns (app.rb:4)"
     );
     run(40_000).check(&[]);
+    let rows = findings[0].gain_share;
+    let sum = run_of("SELECT SUM(a) FROM t WHERE lower(b) = ?", 5_000_000);
+    let sum = &sum.check(&["rows-examined"])[0];
+    assert!(sum.gain_share < 0.6 * rows, "{sum:?}");
+    assert!(
+        sum.remedy.text.to_string().contains("keep the result"),
+        "{sum:?}"
+    );
 }
 
 /// The gain of an index is not promised again for another way of paging.

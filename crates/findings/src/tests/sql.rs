@@ -332,6 +332,37 @@ fn conditions_that_no_index_serves_are_found() {
     assert_eq!(found("lower(content) = ?", 2.0, indexed, 0.05), None);
 }
 
+/// One row returned says nothing about the rows counted or added up.
+#[test]
+fn an_aggregate_may_want_most_of_the_rows() {
+    let found = |digest: &str, leading: &str| {
+        let mut step = full_scan("message", &MESSAGE);
+        step.indexes.push(IndexColumns {
+            name: "other".to_owned(),
+            columns: vec![leading.to_owned()],
+        });
+        healthy()
+            .issuing("SELECT content FROM user WHERE id = ?", "app.rb:1", 1, 0.05)
+            .issuing(digest, "app.rb:2", 1, 2.0)
+            .explained(digest, vec![step])
+            .findings()
+    };
+    let sum = "SELECT SUM(id) FROM message WHERE user_id = ?";
+    let by_user = found(sum, "user_id");
+    assert!(by_user.is_empty(), "the planner may be right: {by_user:?}");
+    let missing = found(sum, "created_at").remove(0);
+    assert_eq!(missing.rule, RuleId::MissingIndex);
+    assert_eq!(missing.confidence, Confidence::Medium);
+    assert!((missing.gain_share - 1.0 / 4.2).abs() < 0.01, "{missing:?}");
+    let rows = found(&sum.replace("SUM(id)", "id"), "created_at").remove(0);
+    assert_eq!(rows.confidence, Confidence::High);
+    assert!(rows.gain_share > 1.9 / 4.2, "{rows:?}");
+    let expression = "SELECT COUNT(*) FROM message WHERE lower(content) = ?";
+    let hidden = found(expression, "content").remove(0);
+    assert_eq!(hidden.rule, RuleId::IndexUnusable);
+    assert_eq!(hidden.confidence, Confidence::Medium);
+}
+
 #[test]
 fn missing_indexes_merge_into_one() {
     let count = "SELECT COUNT(*) as cnt FROM message WHERE channel_id = ?";

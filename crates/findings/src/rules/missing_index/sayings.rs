@@ -9,7 +9,7 @@ use words::{Text, text};
 use super::{Reads, Wanted};
 use crate::demand::Demand;
 use crate::text::{fit, ms, place};
-use crate::types::{Remedy, Safety};
+use crate::types::{Confidence, Remedy, Safety};
 
 /// Returns the sentence on a table read from end to end.
 pub(in crate::rules) fn from_end_to_end() -> Text {
@@ -61,7 +61,12 @@ impl Told {
             Reads::All => Told {
                 how: from_end_to_end(),
                 read: rows(),
-                why: why(),
+                why: match wanted.confidence() {
+                    Confidence::High => why(),
+                    _ => text!(
+                        "every row is read, though the result may need few of them, and the time grows with the table"
+                    ),
+                },
             },
             Reads::Range => Told {
                 how: text!("walks an index along a range"),

@@ -29,7 +29,8 @@ pub(super) fn of<'a>(
     };
     let used = step.indexes.iter().find(|index| index.name == *name)?;
     let wants = asked.equal.len() + usize::from(asked.tail.is_some());
-    let alone = query.tables.len() == 1 && !query.grouped && !query::locks(&sql.digest);
+    let returns_rows = !query.grouped && !query::aggregates(&sql.digest);
+    let alone = query.tables.len() == 1 && returns_rows && !query::locks(&sql.digest);
     let leads = used.columns.first().is_some_and(|first| {
         let mut asked = asked.equal.iter().map(String::as_str).chain(asked.tail);
         asked.any(|column| column.eq_ignore_ascii_case(first))

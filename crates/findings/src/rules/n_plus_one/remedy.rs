@@ -20,7 +20,7 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
         });
     let text = match column {
         _ if !reads => written(digest, in_transactions),
-        Some(column) if aggregates(digest) => {
+        Some(column) if query::aggregates(digest) => {
             text!(
                 "query once: {column} IN (…) with GROUP BY {column}; or keep the number in a column",
                 column
@@ -86,7 +86,7 @@ fn for_all(digest: &str, column: &str) -> Option<String> {
     // As the statement spells it, with its table and quotes.
     let spelled = tail.split(" = ?").next()?.rsplit([' ', '(']).next()?;
     let tail = tail.replace(" = ?", " IN (?)");
-    if aggregates(digest) {
+    if query::aggregates(digest) {
         return Some(format!(
             "SELECT {spelled}, {selected} FROM {tail} GROUP BY {spelled}"
         ));
@@ -100,14 +100,6 @@ fn for_all(digest: &str, column: &str) -> Option<String> {
         format!("{spelled}, ")
     };
     Some(format!("SELECT {first}{selected} FROM {tail}"))
-}
-
-/// Whether a statement aggregates rows.
-fn aggregates(digest: &str) -> bool {
-    let upper = digest.to_ascii_uppercase();
-    ["COUNT(", "SUM(", "MAX(", "MIN(", "AVG("]
-        .iter()
-        .any(|function| upper.contains(function))
 }
 
 /// Returns the remedy in the app's object mapper, where most of the loop's reads follow
@@ -132,7 +124,7 @@ pub(super) fn loading(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<R
         })
         .collect();
     let load = associations::together(&followed)?;
-    let counts = found.iter().any(|each| aggregates(each.digest));
+    let counts = found.iter().any(|each| query::aggregates(each.digest));
     Some(Remedy {
         text: if counts {
             text!(
