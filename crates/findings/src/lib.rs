@@ -40,9 +40,9 @@ pub const FAILED_SHARE_LOUD: f64 = 0.01;
 
 /// Returns all findings of a run in reading order: failures when there are many, or a run of hardly
 /// any page, whose numbers of threads and workers say nothing; memory full soon; remedies of a
-/// dominating queue; the greatest estimated gain first, with more workers or threads, and caches
-/// before the app, behind a cause in the app for much of the same gain; hints (of low
-/// confidence; also what gains nothing by replay); and last, trust in the numbers.
+/// dominating queue; the greatest estimated gain first, with more workers or threads, caches before
+/// the app, and settings of the database behind a cause in the app for much of the same gain; hints
+/// (of low confidence; also what gains nothing by replay); and last, trust in the numbers.
 pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     let context = Context::new(facts);
     let mut findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| rule(&context)).collect();
@@ -121,17 +121,18 @@ impl Causes {
     /// Returns the gain of the cause covered by a finding's remedy.
     fn covered_by(&self, finding: &Finding) -> f64 {
         match finding.rule {
-            RuleId::AnswersEqual => self.in_app,
+            RuleId::AnswersEqual | RuleId::DatabaseSettings => self.in_app,
             _ if is_capacity(finding) => self.or_caching,
             _ => 0.0,
         }
     }
 }
 
-/// Whether a remedy leaves a slow app as it is: more workers and threads, or a cache before the
-/// app, absent from this run.
+/// Whether a remedy leaves a slow app as it is: more workers and threads, a cache before the app,
+/// absent from this run, or a setting of the database that makes needless writes cheaper.
 fn covers(finding: &Finding) -> bool {
-    is_capacity(finding) || finding.rule == RuleId::AnswersEqual
+    let rules = [RuleId::AnswersEqual, RuleId::DatabaseSettings];
+    is_capacity(finding) || rules.contains(&finding.rule)
 }
 
 fn is_capacity(finding: &Finding) -> bool {

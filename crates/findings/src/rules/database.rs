@@ -6,13 +6,15 @@ mod sqlite;
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
+use breakdown::SqlSummary;
 use database::Kind;
-use recording::DatabaseFacts;
+use recording::{DatabaseFacts, SqlUse};
 use words::{Text, text};
 
 use crate::context::Context;
 use crate::demand::{Demand, Gain};
 use crate::query;
+use crate::rules::row_lock::RowWait;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -44,6 +46,8 @@ struct Advice {
     exact: Option<Exact>,
     gain: Text,
     share: f64,
+    /// The gain by replay, where there is one.
+    replayed: Option<whatif::Gain>,
     confidence: Confidence,
 }
 
@@ -62,15 +66,16 @@ impl From<Advice> for Finding {
             },
             estimated_gain: advice.gain,
             gain_share: advice.share,
-            gain: None,
+            gain: advice.replayed,
             confidence: advice.confidence,
         }
     }
 }
 
-/// Time of writing statements, from the app's point of view.
+/// Time of statements ending with a flush, from the app's point of view: each COMMIT, and writes of
+/// requests without one.
 struct Writes {
-    count: u64,
+    count: f64,
     time_ms: f64,
     /// Share of the handlers' time.
     share: f64,
@@ -79,16 +84,23 @@ struct Writes {
 
 impl Writes {
     fn of(context: &Context<'_>) -> Writes {
-        const VERBS: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "REPLACE", "COMMIT"];
-        let writes = context.breakdown.sql.iter();
-        let (count, demand) = writes
-            .filter(|sql| VERBS.contains(&query::verb(&sql.digest).as_str()))
-            .fold((0, Demand::default()), |(count, demand), sql| {
-                (
-                    count + sql.count,
-                    demand.plus(context.statement_demand(sql, 1.0)),
-                )
-            });
+        const VERBS: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "REPLACE"];
+        let (mut count, mut demand) = (0.0, Demand::default());
+        for sql in &context.breakdown.sql {
+            let verb = query::verb(&sql.digest);
+            let (flushed, share) = match verb.as_str() {
+                "COMMIT" => (1.0, 1.0),
+                verb if VERBS.contains(&verb) => {
+                    let alone = outside_of_transactions(context, sql);
+                    // Waits for rows end with others' transactions.
+                    let waits = RowWait::of(context, sql).map_or(0.0, |wait| wait.share());
+                    (alone, alone * (1.0 - waits))
+                }
+                _ => continue,
+            };
+            count += flushed * sql.count as f64;
+            demand = demand.plus(context.statement_demand(sql, share));
+        }
         let time_ms = demand.sum();
         Writes {
             count,
@@ -99,15 +111,15 @@ impl Writes {
     }
 
     fn matter(&self) -> bool {
-        self.count > 0 && self.share >= WRITES_SHARE_MIN
+        self.count > 0.0 && self.share >= WRITES_SHARE_MIN
     }
 
     fn evidence(&self) -> Text {
         text!(
             "{count} statements that write took {time}, {each} each",
-            count = self.count,
+            count = self.count.round() as u64,
             time = ms(self.time_ms),
-            each = ms(self.time_ms / self.count.max(1) as f64)
+            each = ms(self.time_ms / self.count.max(1.0))
         )
     }
 
@@ -119,6 +131,26 @@ impl Writes {
             gain = self.gain.text,
             time = ms(self.time_ms)
         )
+    }
+}
+
+/// Returns the share of a statement's time in requests without a COMMIT, 0 to 1: there each write
+/// is a transaction. In the others, recordings do not say which writes the COMMIT is for.
+fn outside_of_transactions(context: &Context<'_>, sql: &SqlSummary) -> f64 {
+    let commits = |used: &SqlUse| query::verb(context.text(used.digest)) == "COMMIT";
+    let (mut all, mut alone) = (0.0, 0.0);
+    let requests = context.joined.requests.iter();
+    for handled in requests.filter_map(|request| request.handled) {
+        let uses = handled.sql.iter().filter(|used| used.digest == sql.id);
+        let time: f64 = uses.map(|used| used.time.as_millis_f64()).sum();
+        all += time;
+        if time > 0.0 && !handled.sql.iter().any(commits) {
+            alone += time;
+        }
+    }
+    match all > 0.0 {
+        true => alone / all,
+        false => 1.0,
     }
 }
 

@@ -66,6 +66,11 @@ impl RowWait {
         })
     }
 
+    /// Returns the share of waiting in the statement's time.
+    pub(crate) fn share(&self) -> f64 {
+        self.times.waits()
+    }
+
     /// Returns the mean wait of an execution, milliseconds.
     pub(crate) fn each_ms(&self) -> f64 {
         self.times.mean - self.times.quickest

@@ -68,6 +68,7 @@ fn flushes(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
         exact: Some(exact.join("; ").into()),
         gain: writes.gain_text(),
         share: writes.gain.share,
+        replayed: writes.gain.replayed,
         confidence: Confidence::Medium,
     })
 }
@@ -87,6 +88,7 @@ fn buffer_pool(database: &DatabaseFacts) -> Option<Advice> {
         exact: Some(format!("SET GLOBAL innodb_buffer_pool_size = {}", data.next_power_of_two()).into()),
         gain: text!("unknown: the server counts pages, not the time that reading them takes"),
         share: 0.0,
+        replayed: None,
         confidence: Confidence::Medium,
     })
 }
@@ -113,6 +115,7 @@ fn query_cache(database: &DatabaseFacts) -> Option<Advice> {
         exact: Some("SET GLOBAL query_cache_type = OFF".into()),
         gain: text!("unknown: its lock is not counted"),
         share: 0.0,
+        replayed: None,
         confidence: Confidence::Medium,
     })
 }
@@ -140,6 +143,7 @@ fn statement_log(database: &DatabaseFacts) -> Option<Advice> {
         exact: Some(exact.into()),
         gain: text!("unknown: the server does not count what logging takes"),
         share: 0.0,
+        replayed: None,
         confidence: Confidence::Medium,
     })
 }
@@ -188,6 +192,7 @@ fn tables_on_disk(context: &Context<'_>, database: &DatabaseFacts) -> Option<Adv
         ),
         gain: text!("unknown: a part of these statements' time"),
         share: 0.0,
+        replayed: None,
         confidence: Confidence::Medium,
     })
 }

@@ -38,6 +38,7 @@ fn commits(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
         exact: Some(Exact::PostgresSetting { name: "synchronous_commit", value: "off" }),
         gain: writes.gain_text(),
         share: writes.gain.share,
+        replayed: writes.gain.replayed,
         confidence: Confidence::Medium,
     })
 }
@@ -68,6 +69,7 @@ fn shared_buffers(database: &DatabaseFacts) -> Option<Advice> {
         ))),
         gain: text!("unknown: the server counts pages, not the time that reading them takes"),
         share: 0.0,
+        replayed: None,
         confidence: Confidence::Medium,
     })
 }
@@ -95,6 +97,7 @@ fn work_mem(database: &DatabaseFacts) -> Option<Advice> {
         }),
         gain: text!("unknown: a part of these statements' time"),
         share: 0.0,
+        replayed: None,
         confidence: Confidence::Medium,
     })
 }
@@ -119,6 +122,7 @@ fn random_page_cost(context: &Context<'_>, database: &DatabaseFacts) -> Option<A
         exact: Some(Exact::PostgresSetting { name: "random_page_cost", value: "1.1" }),
         gain: text!("unknown: only if it changes a plan"),
         share: 0.0,
+        replayed: None,
         confidence: Confidence::Low,
     })
 }
@@ -133,6 +137,7 @@ fn statements(database: &DatabaseFacts) -> Option<Advice> {
         exact: Some("shared_preload_libraries = 'pg_stat_statements'; then CREATE EXTENSION pg_stat_statements".into()),
         gain: text!("no time; findings then know rows and pages of each statement"),
         share: 0.0,
+        replayed: None,
         confidence: Confidence::Low,
     })
 }

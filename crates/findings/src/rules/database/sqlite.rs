@@ -46,6 +46,7 @@ fn journal(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
         exact: Some("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL".into()),
         gain: writes.gain_text(),
         share: writes.gain.share,
+        replayed: writes.gain.replayed,
         confidence: Confidence::High,
     })
 }
@@ -69,6 +70,7 @@ fn synchronous(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice
         exact: Some("PRAGMA synchronous = NORMAL".into()),
         gain: writes.gain_text(),
         share: writes.gain.share,
+        replayed: writes.gain.replayed,
         confidence: if told.is_some() { Confidence::Medium } else { Confidence::Low },
     })
 }
@@ -91,6 +93,7 @@ fn busy(context: &Context<'_>) -> Option<Advice> {
         exact: Some("PRAGMA busy_timeout = 5000".into()),
         gain: text!("no time; these requests no longer fail"),
         share: 0.0,
+        replayed: None,
         confidence: Confidence::High,
     })
 }
