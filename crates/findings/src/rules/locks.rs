@@ -22,9 +22,11 @@ const REQUESTS_MIN: u64 = 10;
 /// The resource waited for by the threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
-    /// A connection of a known pool.
+    /// A connection of the database's pool.
     Connection,
-    /// An object other threads put back into a queue: mostly a pool too.
+    /// An object of another pool: the database's has one for each thread.
+    Pooled,
+    /// Something another thread hands over: a pool's object, or a result.
     Taken,
     /// A lock.
     Lock,
@@ -69,8 +71,13 @@ fn by_lock<'s, 'a: 's>(acts: impl Iterator<Item = &'s ActSum<'a>>) -> Vec<ActSum
     sums
 }
 
-fn held(what: &str) -> Held {
+/// Returns what is waited for. The agent knows a pool by its file, and the gem connection_pool is
+/// behind clients of Redis and HTTP too.
+fn held(context: &Context<'_>, what: &str) -> Held {
+    let target = &context.recording.meta.target;
+    let has_all = |pool: u32| target.threads > 0 && pool >= target.threads;
     match what {
+        "connection pool" if target.database_pool.is_some_and(has_all) => Held::Pooled,
         "connection pool" => Held::Connection,
         "Queue#pop" | "SizedQueue#push" | "ConditionVariable#wait" => Held::Taken,
         "Thread#join" => Held::Thread,
@@ -79,7 +86,7 @@ fn held(what: &str) -> Held {
 }
 
 fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
-    let held = held(act.what);
+    let held = held(context, act.what);
     let route = context.route_of(act);
     let (each, at) = (ms(act.each_ms()), place(Some(act.site)));
     let what = match held {
@@ -88,8 +95,14 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
             each,
             at
         ),
+        Held::Pooled => text!(
+            "requests wait {each} for a connection of a pool at {at}",
+            each,
+            at
+        ),
         Held::Taken => text!(
-            "requests wait {each} in {lock} at {at}: the pool is too small",
+            "requests wait {each} in {lock} at {at}, for something that another thread hands over (a pool's object, a \
+             result)",
             each,
             lock = Text::named(act.what),
             at
@@ -120,7 +133,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     let gain = context.gain(&context.act_demand(act, BurstKind::Lock));
     Finding {
         rule: match held {
-            Held::Connection | Held::Taken => RuleId::PoolWait,
+            Held::Connection | Held::Pooled | Held::Taken => RuleId::PoolWait,
             Held::Thread | Held::Lock => RuleId::LockWait,
         },
         title: title(what),
@@ -139,7 +152,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
             // Whose lock it is nobody can look up.
             Held::Lock if act.site.is_empty() => Confidence::Low,
             Held::Connection | Held::Lock => Confidence::High,
-            Held::Taken | Held::Thread => Confidence::Medium,
+            Held::Pooled | Held::Taken | Held::Thread => Confidence::Medium,
         },
     }
 }
@@ -154,7 +167,12 @@ fn sizes(context: &Context<'_>, held: Held) -> Option<Text> {
             threads,
             pool
         )),
-        (Held::Connection | Held::Taken, _) if threads > 0 => Some(text!(
+        (Held::Pooled, Some(pool)) => Some(text!(
+            "the database's pool has {pool} connections for {threads} threads: another pool is waited for",
+            pool,
+            threads
+        )),
+        (Held::Connection, _) if threads > 0 => Some(text!(
             "up to {threads} threads of a worker may want one at the same time",
             threads
         )),
@@ -164,11 +182,14 @@ fn sizes(context: &Context<'_>, held: Held) -> Option<Text> {
 
 fn why(held: Held) -> Text {
     match held {
-        Held::Connection | Held::Taken => {
+        Held::Connection | Held::Pooled => {
             text!(
                 "threads beyond the pool's size stand still with their requests, however idle the database or \
                  service is"
             )
+        }
+        Held::Taken => {
+            text!("the request stands still until another thread hands over what it waits for")
         }
         Held::Thread => text!("the request is as slow as the slowest thread that it started"),
         Held::Lock => {
@@ -191,9 +212,17 @@ fn remedy(context: &Context<'_>, held: Held) -> Remedy {
             (threads > 0).then(|| format!("pool: {threads}")),
             Safety::Careful,
         ),
-        Held::Taken => (
+        Held::Pooled => (
             text!(
                 "make the pool as large as the threads of a worker, or hold what was taken for a shorter time"
+            ),
+            None,
+            Safety::Code,
+        ),
+        Held::Taken => (
+            text!(
+                "where it is a pool's object, make the pool as large as the threads of a worker, or hold the object for a \
+                 shorter time; where it is a result, let the other thread begin earlier or do less"
             ),
             None,
             Safety::Code,

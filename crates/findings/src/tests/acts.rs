@@ -120,7 +120,7 @@ fn locks_and_pools_are_told_apart() {
     check(
         "Queue#pop",
         "pool-wait",
-        "Queue#pop at app.rb:145: the pool is too small",
+        "Queue#pop at app.rb:145, for something that another thread hands over",
         None,
     );
     check(
@@ -132,6 +132,17 @@ fn locks_and_pools_are_told_apart() {
     requests()
         .doing(ActKind::Lock, "Mutex", SITE, 1, 0.4)
         .check(&[]);
+    // The database has a connection for each of the five threads: another pool is too small.
+    let other = requests()
+        .doing(ActKind::Lock, "connection pool", SITE, 1, 4.0)
+        .with(|recording| recording.meta.target.database_pool = Some(5))
+        .check(&["pool-wait"]);
+    assert_eq!(
+        other[0].title,
+        "requests wait 4.00 ms for a connection of a pool at app.rb:145"
+    );
+    assert_eq!(other[0].remedy.exact, None);
+    assert_eq!(other[0].confidence, Confidence::Medium);
     // One lock, whoever calls the line that takes it.
     requests()
         .doing(ActKind::Lock, "Mutex", "app.rb:23 < app.rb:11", 1, 0.4)
