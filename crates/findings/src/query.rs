@@ -102,6 +102,12 @@ pub(crate) fn locks(digest: &str) -> bool {
     }
 }
 
+/// Whether a statement may wait for rows locked by others: `NOWAIT` and `SKIP LOCKED` never wait.
+pub(crate) fn waits_for_rows(digest: &str) -> bool {
+    let upper = digest.to_ascii_uppercase();
+    locks(digest) && !upper.contains(" NOWAIT") && !upper.contains(" SKIP LOCKED")
+}
+
 /// Reads a SELECT; `None` for anything else and when the reader is not sure.
 pub(crate) fn read(digest: &str) -> Option<Query> {
     let tokens = cut(digest);

@@ -2,6 +2,7 @@
 
 use crate::rule_id::RuleId;
 use breakdown::SqlSummary;
+use database::Kind;
 use figures::counted;
 use recording::ActKind;
 use words::{Text, text};
@@ -36,7 +37,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .breakdown
         .sql
         .iter()
-        .filter(|sql| query::locks(&sql.digest));
+        .filter(|sql| query::waits_for_rows(&sql.digest));
     let open = transaction_open::routes(context);
     let is_elsewhere =
         |sql: &&SqlSummary| !sql.routes.iter().any(|(route, _)| open.contains(route));
@@ -54,7 +55,9 @@ pub(crate) struct RowWait {
 
 impl RowWait {
     pub(crate) fn of(context: &Context<'_>, sql: &SqlSummary) -> Option<RowWait> {
-        if !query::locks(&sql.digest) {
+        // SQLite locks no rows: a writer has the whole file.
+        let has_rows = context.database_kind() != Some(Kind::Sqlite);
+        if !has_rows || !query::waits_for_rows(&sql.digest) {
             return None;
         }
         let times = times(context, sql)?;

@@ -12,6 +12,7 @@ use whatif::{Model, Prediction, Setup};
 use words::{Text, text};
 
 use crate::context::{Context, Replay};
+use crate::rules::row_lock::RowWait;
 use crate::text::{ms, percent, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -79,8 +80,8 @@ fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
 }
 
 /// Whether much of the handlers' time is spent in waits the replay cannot carry to other numbers of
-/// threads: a wait for a lock, but for the one waited for most, takes as long as recorded, and
-/// native code computing in short stretches needs no core.
+/// threads: a wait for a lock, but for the one waited for most, or for a row takes as long as
+/// recorded, and native code computing in short stretches needs no core.
 fn waits_are_anothers(context: &Context<'_>, inside: f64) -> bool {
     let overall = &context.breakdown.overall;
     let balance = &overall.balance;
@@ -88,8 +89,17 @@ fn waits_are_anothers(context: &Context<'_>, inside: f64) -> bool {
     let computing = overall
         .cpu_total_ms
         .map_or(0.0, |total| total - balance.cpu - balance.gc - carried);
-    let lock = balance.lock - context.lock_wait_ms();
+    let lock = balance.lock - context.lock_wait_ms() + row_wait_ms(context);
     lock.max(computing) >= FOREIGN_SHARE_MIN * inside
+}
+
+/// Milliseconds per request of waiting for locked rows.
+fn row_wait_ms(context: &Context<'_>) -> f64 {
+    let overall = &context.breakdown.overall;
+    let seen = (overall.answered - overall.unseen).max(1) as f64;
+    let statements = context.breakdown.sql.iter();
+    let waits = statements.filter_map(|sql| RowWait::of(context, sql));
+    waits.map(|wait| wait.demand.sum()).sum::<f64>() / seen
 }
 
 fn plan(context: &Context<'_>) -> Option<Plan> {

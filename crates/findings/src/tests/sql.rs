@@ -588,7 +588,7 @@ fn a_statement_that_waits_with_the_gvl_is_said() {
 
 /// Requests locking a row, each in one of `times` milliseconds.
 fn locking(digest: &str, times: &[f64]) -> Run {
-    let mut run = healthy();
+    let mut run = healthy().with(|r| r.meta.target.database = "mariadb 10.11".to_owned());
     let (digest, site) = (run.text(digest), run.text("app/orders.rb:7 in create"));
     for (handled, time) in run.0.handled.iter_mut().zip(times.iter().cycle()) {
         handled.parts.sql_waiting = nanos(*time);
@@ -624,6 +624,16 @@ fn statements_that_take_far_longer_than_their_quickest_wait_for_locked_rows() {
         )
     );
     check("UPDATE events SET n = ? WHERE id = ?", &waits, true);
+    // They never wait.
+    check(&format!("{LOCK} SKIP LOCKED"), &waits, false);
+    check(&format!("{LOCK} NOWAIT"), &waits, false);
+    let on_file = locking(LOCK, &waits).with(|r| r.meta.target.database = "sqlite".to_owned());
+    let findings = on_file.findings();
+    let mut rules = findings.iter().map(|finding| finding.rule);
+    assert!(
+        rules.all(|rule| rule != RuleId::RowLock),
+        "SQLite has no locks of rows: {findings:#?}"
+    );
     // Slow for everybody may be slow by itself, unless the same row is found at once without a
     // lock.
     check(LOCK, &[18.0, 20.0, 22.0], false);

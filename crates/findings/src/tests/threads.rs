@@ -137,6 +137,38 @@ fn exhausted(by: impl FnOnce(Run) -> Run) -> Run {
         .issuing("SELECT a FROM t WHERE id = ?", "app.rb:1", 100, 1.9)
 }
 
+/// More threads would wait for the row as well; SQLite has no locks of rows, so there the time is
+/// the statement's own.
+#[test]
+fn threads_that_wait_for_one_row_want_no_others() {
+    let fetch = Work {
+        queue: 1_500.0,
+        running: 2.0,
+        sql: 1_000.0,
+        ..Work::default()
+    };
+    let other = Work {
+        queue: 1_500.0,
+        running: 2.0,
+        sql: 2.0,
+        ..Work::default()
+    };
+    let adds_threads = |database: &str| {
+        let statement = "UPDATE counters SET value = value + ? WHERE id = ?";
+        let mut run = Run::new()
+            .with(|r| r.meta.target.database = database.to_owned())
+            .requests("GET /fetch", 50, fetch)
+            .issuing(statement, "app.rb:1", 1, 1_000.0);
+        for handled in run.0.handled.iter_mut().step_by(5) {
+            handled.sql[0].time = nanos(10.0);
+        }
+        let findings = run.requests("GET /message", 350, other).findings();
+        findings.iter().any(|it| it.rule.name() == "threads")
+    };
+    assert!(adds_threads("sqlite"));
+    assert!(!adds_threads("mariadb 10.11"));
+}
+
 fn rules(findings: &[Finding]) -> Vec<&str> {
     findings.iter().map(|finding| finding.rule.name()).collect()
 }

@@ -202,6 +202,7 @@ fn locking(running: f64) -> Run {
         ..Work::default()
     };
     let mut run = light(50, work);
+    run.0.meta.target.database = "mariadb 10.11".to_owned();
     let digest = run.text("UPDATE counters SET value = value + ? WHERE id = ?");
     let site = run.text(SITE);
     for (at, handled) in run.0.handled.iter_mut().enumerate() {
