@@ -9,6 +9,9 @@ use super::seen::{method, own};
 
 /// Library methods running a block in a transaction: ActiveRecord's, Sequel's, the drivers' own.
 const TRANSACTION: [&str; 2] = ["transaction", "within_new_transaction"];
+/// Methods of ActiveRecord running callbacks of an ended transaction (`after_commit`,
+/// `after_rollback`), below the method that ran the transaction.
+const ENDED: [&str; 2] = ["commit_records", "rollback_records"];
 /// Library methods running a block with a pooled connection: connection_pool's, ActiveRecord's,
 /// Sequel's.
 const CONNECTION: [&str; 5] = ["with", "with_connection", "hold", "synchronize", "checkout"];
@@ -102,10 +105,12 @@ fn held(profile: &Profile, locations: &[Location], root: &str, route: usize) -> 
         let line = locations[at + 1..].iter().find_map(line)?;
         // The statement's own wait for its connection is no wait besides.
         let below = &locations[..at];
-        below
+        let waits = below
             .iter()
-            .any(|inner| own(root, &profile.frame(inner.frame).file).is_some())
-            .then_some((holds, line))
+            .any(|inner| own(root, &profile.frame(inner.frame).file).is_some());
+        let ends = |inner: &Location| ENDED.contains(&method(&profile.frame(inner.frame).name));
+        let has_ended = holds == Holds::Transaction && below.iter().any(ends);
+        (waits && !has_ended).then_some((holds, line))
     };
     let (holds, line) = of(Holds::Transaction).or_else(|| of(Holds::Connection))?;
     Some(Held {

@@ -560,6 +560,24 @@ fn a_wait_inside_a_transaction_is_named_by_the_line_that_began_it() {
     // Nobody waits for its rows here.
     assert_eq!(inside.confidence, Confidence::Low);
     assert_eq!(open(&["sleep", SIGN, CREATE, WEB]), None);
+    // After COMMIT the rows are free, unless a callback begins another transaction.
+    let ended = "ActiveRecord::ConnectionAdapters::Transaction#commit_records /gems/ar.rb 7";
+    assert_eq!(
+        open(&["sleep", SIGN, ended, TRANSACTION, CREATE, WEB]),
+        None
+    );
+    let again = [
+        "sleep",
+        SIGN,
+        CREATE,
+        TRANSACTION,
+        SIGN,
+        ended,
+        TRANSACTION,
+        CREATE,
+        WEB,
+    ];
+    assert!(open(&again).is_some());
     // A statement that a transaction runs is no wait besides.
     assert_eq!(open(&["sleep", TRANSACTION, CREATE, WEB]), None);
 }
