@@ -8,7 +8,7 @@ use crate::exact::Exact;
 use crate::rule_id::RuleId;
 use breakdown::SqlSummary;
 use database::Kind;
-use recording::{DatabaseFacts, SqlUse};
+use recording::{DatabaseFacts, HostSample, ProcessRole, SqlUse};
 use words::{Text, text};
 
 use crate::context::Context;
@@ -152,6 +152,21 @@ fn outside_of_transactions(context: &Context<'_>, sql: &SqlSummary) -> f64 {
         true => alone / all,
         false => 1.0,
     }
+}
+
+/// Returns a size of the memory for pages, in bytes: the data with room to grow, but no more than
+/// half of what the server's host has available in addition. The other half is for connections,
+/// other processes and the system's cache. `None` where the run did not sample the host, or the
+/// host has no room.
+fn memory_for(context: &Context<'_>, present: u64, data: u64) -> Option<u64> {
+    let is_server = |sample: &&HostSample| {
+        let mut processes = sample.processes.iter();
+        processes.any(|process| process.role == ProcessRole::Database)
+    };
+    let host = context.recording.host.iter().rev().find(is_server)?;
+    let room = present.saturating_add(host.memory_available / 2);
+    let wanted = data.checked_next_power_of_two()?.min(room);
+    (wanted > present).then_some(wanted)
 }
 
 /// Whether a server's switch is on, in any spelling.

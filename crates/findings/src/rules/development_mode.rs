@@ -19,6 +19,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     if environment != Some("development") && reloading.is_none() {
         return Vec::new();
     }
+    let is_rails = reloading == Some("Rails") || context.setting("RAILS_ENV").is_some();
+    let variable = if is_rails { "RAILS_ENV" } else { "RACK_ENV" };
     let overall = &context.breakdown.overall;
     let seen = (overall.answered - overall.unseen) as f64;
     let saved = CPU_SHARE * overall.balance.cpu * seen;
@@ -45,11 +47,13 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         ),
         evidence,
         remedy: Remedy {
-            text: text!(
-                "measure and serve in production mode; Rails also wants RAILS_ENV, and config.enable_reloading = \
-                 false"
-            ),
-            exact: Some(Exact::variables([("RACK_ENV", "production")])),
+            text: match is_rails {
+                true => text!(
+                    "measure and serve in production mode, with config.enable_reloading = false"
+                ),
+                false => text!("measure and serve in production mode"),
+            },
+            exact: Some(Exact::variables([(variable, "production")])),
             safety: Safety::Careful,
         },
         estimated_gain: text!(

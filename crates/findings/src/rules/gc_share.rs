@@ -45,7 +45,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let cause = cause(&context.recording.runtime);
     let most = allocator(context);
-    let (text, exact) = remedy(cause.as_deref(), site);
+    let ruby = &context.recording.meta.target.ruby;
+    let (text, exact) = remedy(cause.as_deref(), site, ruby);
     let because = match (site, cause) {
         (Some(site), _) => text!(", most of it set off at {line}", line = site.line),
         (None, Some(cause)) => text!(", mostly because of {cause}", cause),
@@ -156,8 +157,8 @@ fn collections(context: &Context<'_>) -> Option<Text> {
     })
 }
 
-fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>) -> (Text, Option<Exact>) {
-    let (text, exact) = of_cause(cause);
+fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>, ruby: &str) -> (Text, Option<Exact>) {
+    let (text, exact) = of_cause(cause, ruby);
     match site {
         Some(site) => (
             text!(
@@ -172,7 +173,7 @@ fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>) -> (Text, Option<Exa
     }
 }
 
-fn of_cause(cause: Option<&str>) -> (Text, Option<Exact>) {
+fn of_cause(cause: Option<&str>, ruby: &str) -> (Text, Option<Exact>) {
     match cause {
         Some("method" | "stress") => (
             text!(
@@ -200,10 +201,32 @@ fn of_cause(cause: Option<&str>) -> (Text, Option<Exact>) {
             text!(
                 "allocate fewer objects (hakaru profile --mode alloc names the lines), and start with a larger heap"
             ),
-            Some(Exact::variables([
-                ("RUBY_GC_HEAP_INIT_SLOTS", "600000"),
-                ("RUBY_GC_HEAP_FREE_SLOTS_MIN_RATIO", "0.4"),
-            ])),
+            Some(larger_heap(ruby)),
         ),
+    }
+}
+
+/// Returns the variables for a larger heap, of about 600,000 slots. Ruby 3.3 replaced the variable
+/// for all slots by one for each of five sizes, each twice the one before: half as many slots each
+/// take equal memory.
+fn larger_heap(ruby: &str) -> Exact {
+    const RATIO: (&str, &str) = ("RUBY_GC_HEAP_FREE_SLOTS_MIN_RATIO", "0.4");
+    let version = ruby.trim_start_matches("ruby ");
+    let mut numbers = version
+        .split('.')
+        .map_while(|part| part.parse::<u32>().ok());
+    let release = numbers.next().zip(numbers.next());
+    match release {
+        Some(release) if release < (3, 3) => {
+            Exact::variables([("RUBY_GC_HEAP_INIT_SLOTS", "600000"), RATIO])
+        }
+        _ => Exact::variables([
+            ("RUBY_GC_HEAP_0_INIT_SLOTS", "300000"),
+            ("RUBY_GC_HEAP_1_INIT_SLOTS", "150000"),
+            ("RUBY_GC_HEAP_2_INIT_SLOTS", "75000"),
+            ("RUBY_GC_HEAP_3_INIT_SLOTS", "37500"),
+            ("RUBY_GC_HEAP_4_INIT_SLOTS", "18750"),
+            RATIO,
+        ]),
     }
 }

@@ -228,6 +228,10 @@ fn development_mode_is_said() {
         findings[0].title,
         "code is checked for changes on every request (Rails)"
     );
+    assert_eq!(
+        findings[0].remedy.exact_text().as_deref(),
+        Some("RAILS_ENV=production")
+    );
     assert!(
         (findings[0].gain_share - 1.0 / 10.1).abs() < 0.01,
         "{findings:?}"
@@ -311,6 +315,14 @@ fn garbage_is_told_with_its_cause_and_its_maker() {
             .unwrap()
             .starts_with("RUBY_GC_MALLOC_LIMIT=")
     );
+    let heap = |ruby: &str| {
+        let run = collecting("newobj").with(|r| r.meta.target.ruby = ruby.to_owned());
+        let exact = run.findings()[0].remedy.exact_text();
+        exact.unwrap_or_default()
+    };
+    assert!(heap("ruby 3.2.9").starts_with("RUBY_GC_HEAP_INIT_SLOTS="));
+    // The one for all slots has no effect there.
+    assert!(heap("ruby 3.3.8").starts_with("RUBY_GC_HEAP_0_INIT_SLOTS="));
     let forced = collecting("method, major by force").findings();
     assert!(
         forced[0].remedy.text.to_string().contains("GC.start"),

@@ -159,6 +159,75 @@ fn memory_caches_and_logs_of_mysql() {
     check(&run(&[], &tables(5)), None);
 }
 
+/// An exact change lowers nothing, and asks for no memory that the host lacks.
+#[test]
+fn changes_begin_at_the_present_state() {
+    let exact = |kind: &str,
+                 settings: &[(&str, &str)],
+                 counters: &[(&str, u64)],
+                 available: Option<u64>| {
+        let server = ProcessSample {
+            role: ProcessRole::Database,
+            ..ProcessSample::default()
+        };
+        let sample = available.map(|memory_available| HostSample {
+            at: Timestamp::from_monotonic_nanos(START),
+            memory_available,
+            processes: vec![server],
+            ..HostSample::default()
+        });
+        let run = database(requests(), kind, settings, counters);
+        let findings = run.with(|r| r.host.extend(sample)).findings();
+        let found = findings
+            .iter()
+            .find(|it| it.rule == RuleId::DatabaseSettings);
+        found.expect("found").remedy.exact_text()
+    };
+    let pool = |available: Option<u64>| {
+        let settings = [
+            ("innodb_buffer_pool_size", "67108864"),
+            ("(data bytes)", "943718400"),
+        ];
+        let counters = [
+            ("Innodb_buffer_pool_reads", 100),
+            ("Innodb_buffer_pool_read_requests", 1_000),
+        ];
+        exact("mysql 9.7", &settings, &counters, available)
+    };
+    assert_eq!(pool(None), None, "the server's host is unknown");
+    assert_eq!(
+        pool(Some(8 << 30)).as_deref(),
+        Some("SET GLOBAL innodb_buffer_pool_size = 1073741824")
+    );
+    // 64 MiB and half of 200.
+    assert_eq!(
+        pool(Some(200 << 20)).as_deref(),
+        Some("SET GLOBAL innodb_buffer_pool_size = 171966464")
+    );
+    let temporary = [("temp_bytes", 900 << 20), ("temp_files", 9)];
+    let work_mem = |bytes: &str| {
+        let settings = [("work_mem", bytes)];
+        exact("postgresql 15.1", &settings, &temporary, None)
+    };
+    assert_eq!(
+        work_mem("67108864").as_deref(),
+        Some("ALTER SYSTEM SET work_mem = '128MB'; SELECT pg_reload_conf()")
+    );
+    assert_eq!(work_mem("1073741824"), None);
+    let tables = [
+        ("tmp_table_size", "134217728"),
+        ("max_heap_table_size", "16777216"),
+    ];
+    let on_disk = [
+        ("Created_tmp_tables", 1_000),
+        ("Created_tmp_disk_tables", 500),
+    ];
+    assert_eq!(
+        exact("mysql 9.7", &tables, &on_disk, None).as_deref(),
+        Some("SET GLOBAL max_heap_table_size = 33554432")
+    );
+}
+
 #[test]
 fn settings_of_postgres() {
     let run = |settings: &[(&str, &str)], counters: &[(&str, u64)]| {

@@ -4,8 +4,9 @@ use figures::numbers;
 use recording::DatabaseFacts;
 use words::{Text, text};
 
-use super::{Advice, MISSES_MIN, Writes, is_on, rate};
+use super::{Advice, MISSES_MIN, Writes, is_on, memory_for, rate};
 use crate::context::Context;
+use crate::exact::Exact;
 use crate::text::{fit, percent};
 use crate::types::Confidence;
 
@@ -22,7 +23,7 @@ const LOG_ALL_S: f64 = 0.01;
 pub(super) fn advice(context: &Context<'_>, database: &DatabaseFacts) -> Vec<Advice> {
     let found = [
         flushes(context, database),
-        buffer_pool(database),
+        buffer_pool(context, database),
         query_cache(database),
         statement_log(database),
         tables_on_disk(context, database),
@@ -73,7 +74,7 @@ fn flushes(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
     })
 }
 
-fn buffer_pool(database: &DatabaseFacts) -> Option<Advice> {
+fn buffer_pool(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
     let pool = database.number("innodb_buffer_pool_size")?;
     let data = database.number("(data bytes)")?;
     let read = database.growth("Innodb_buffer_pool_reads")?;
@@ -85,7 +86,7 @@ fn buffer_pool(database: &DatabaseFacts) -> Option<Advice> {
         evidence: vec![text!("{read} of {wanted} pages wanted were read from disk ({share})", read = numbers::count(read), wanted = numbers::count(wanted), share = percent(misses))],
         remedy: text!("give it the size of the data and room to grow, as far as memory allows: most of a host that has no \
              other task"),
-        exact: Some(format!("SET GLOBAL innodb_buffer_pool_size = {}", data.next_power_of_two()).into()),
+        exact: memory_for(context, pool, data).map(|bytes| format!("SET GLOBAL innodb_buffer_pool_size = {bytes}").into()),
         gain: text!("unknown: the server counts pages, not the time that reading them takes"),
         share: 0.0,
         replayed: None,
@@ -148,6 +149,21 @@ fn statement_log(database: &DatabaseFacts) -> Option<Advice> {
     })
 }
 
+/// Returns the change doubling the smaller of the two limits on a table in memory, which is the one
+/// that counts; the other is never lowered.
+fn larger_tables(database: &DatabaseFacts) -> Option<Exact> {
+    let names = ["tmp_table_size", "max_heap_table_size"];
+    let [tables, heap] = names.map(|name| database.number(name));
+    let doubled = tables?.min(heap?).saturating_mul(2);
+    let lower = names
+        .into_iter()
+        .filter(|name| database.number(name) < Some(doubled));
+    let changes: Vec<String> = lower
+        .map(|name| format!("SET GLOBAL {name} = {doubled}"))
+        .collect();
+    Some(changes.join("; ").into())
+}
+
 fn tables_on_disk(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
     let made = database.growth("Created_tmp_tables")?;
     let on_disk = database.growth("Created_tmp_disk_tables")?;
@@ -186,10 +202,7 @@ fn tables_on_disk(context: &Context<'_>, database: &DatabaseFacts) -> Option<Adv
             "leave long texts out of sorted and grouped statements, give them an index in that order, or allow \
              larger tables in memory"
         ),
-        exact: Some(
-            "SET GLOBAL tmp_table_size = 67108864; SET GLOBAL max_heap_table_size = 67108864"
-                .into(),
-        ),
+        exact: larger_tables(database),
         gain: text!("unknown: a part of these statements' time"),
         share: 0.0,
         replayed: None,

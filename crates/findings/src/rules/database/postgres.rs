@@ -4,7 +4,7 @@ use figures::numbers;
 use recording::{Access, DatabaseFacts};
 use words::text;
 
-use super::{Advice, MISSES_MIN, Writes};
+use super::{Advice, MISSES_MIN, Writes, memory_for};
 use crate::context::Context;
 use crate::exact::Exact;
 use crate::text::percent;
@@ -18,7 +18,7 @@ const RANDOM_PAGE_COST_DEFAULT: f64 = 4.0;
 pub(super) fn advice(context: &Context<'_>, database: &DatabaseFacts) -> Vec<Advice> {
     let found = [
         commits(context, database),
-        shared_buffers(database),
+        shared_buffers(context, database),
         work_mem(database),
         random_page_cost(context, database),
         statements(database),
@@ -43,7 +43,7 @@ fn commits(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
     })
 }
 
-fn shared_buffers(database: &DatabaseFacts) -> Option<Advice> {
+fn shared_buffers(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
     let buffers = database.number("shared_buffers")?;
     let data = database.number("(data bytes)")?;
     let read = database.growth("blks_read")?;
@@ -63,10 +63,10 @@ fn shared_buffers(database: &DatabaseFacts) -> Option<Advice> {
             share = percent(misses)
         )],
         remedy: text!("a quarter of the host's memory is usual; needs a restart"),
-        exact: Some(Exact::Text(format!(
-            "ALTER SYSTEM SET shared_buffers = '{}MB'",
-            (data.next_power_of_two() >> 20).max(128)
-        ))),
+        exact: memory_for(context, buffers, data).map(|bytes| {
+            let megabytes = bytes.div_ceil(1 << 20);
+            Exact::Text(format!("ALTER SYSTEM SET shared_buffers = '{megabytes}MB'"))
+        }),
         gain: text!("unknown: the server counts pages, not the time that reading them takes"),
         share: 0.0,
         replayed: None,
@@ -91,14 +91,32 @@ fn work_mem(database: &DatabaseFacts) -> Option<Advice> {
                 .map_or_else(|| text!("unknown"), |value| numbers::bytes(value).into())
         )],
         remedy: text!("allow more for each sort; every connection may take it several times"),
-        exact: Some(Exact::PostgresSetting {
-            name: "work_mem",
-            value: "32MB",
-        }),
+        exact: doubled(database.number("work_mem")),
         gain: text!("unknown: a part of these statements' time"),
         share: 0.0,
         replayed: None,
         confidence: Confidence::Medium,
+    })
+}
+
+/// Returns the change at least doubling `work_mem`; `None` where the present size is unknown or
+/// already large, since every sort of every connection may take so much.
+fn doubled(present: Option<u64>) -> Option<Exact> {
+    const SIZES: [(u64, &str); 6] = [
+        (8, "8MB"),
+        (16, "16MB"),
+        (32, "32MB"),
+        (64, "64MB"),
+        (128, "128MB"),
+        (256, "256MB"),
+    ];
+    let wanted = present?.saturating_mul(2);
+    let (_, value) = SIZES
+        .into_iter()
+        .find(|(megabytes, _)| megabytes << 20 >= wanted)?;
+    Some(Exact::PostgresSetting {
+        name: "work_mem",
+        value,
     })
 }
 
