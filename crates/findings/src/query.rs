@@ -32,6 +32,9 @@ pub(crate) struct Query {
     pub(crate) tables: Vec<Table>,
     /// Compared for equality with a value.
     pub(crate) equal: Vec<Column>,
+    /// Whether one of `equal` is compared with a list of values: an index with the column first has
+    /// the rows of all values one after the other, in no common order of the next column.
+    pub(crate) lists: bool,
     /// Columns compared with a value in another way, servable by an index.
     pub(crate) range: Vec<Column>,
     /// Compared for equality with each other.

@@ -27,6 +27,7 @@ pub(super) struct Conditions {
     range: Vec<Column>,
     joined: Vec<(Column, Column)>,
     hidden: Vec<Hidden>,
+    lists: bool,
 }
 
 impl Conditions {
@@ -44,6 +45,7 @@ impl Conditions {
         query.range.extend(self.range);
         query.joined.extend(self.joined);
         query.hidden.extend(self.hidden);
+        query.lists |= self.lists;
     }
 
     fn add(&mut self, term: &[Token<'_>]) {
@@ -54,6 +56,7 @@ impl Conditions {
                 self.range.extend(inner.range);
                 self.joined.extend(inner.joined);
                 self.hidden.extend(inner.hidden);
+                self.lists |= inner.lists;
             }
             return;
         }
@@ -82,6 +85,7 @@ impl Conditions {
                 if of.is("IN") && inner.iter().all(is_listed) =>
             {
                 self.equal.push(left);
+                self.lists = true;
             }
             [between, ..] if between.is("BETWEEN") => self.range.push(left),
             [Token::Operator("="), right @ ..] => {

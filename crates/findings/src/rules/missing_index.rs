@@ -135,24 +135,22 @@ fn wanted<'a>(
         }
     }
     // The first step's table has to be read first: there the join gives no values to look for.
-    if place > 0 && equal.is_empty() {
-        let joined = query
-            .joined
-            .iter()
-            .flat_map(|(a, b)| [a, b])
-            .filter_map(own);
-        equal.extend(joined.take(1));
-    }
+    let by_join = place > 0 && equal.is_empty();
+    let joined = query.joined.iter().flat_map(|(a, b)| [a, b]);
+    let joined: Vec<String> = joined.filter(|_| by_join).filter_map(own).collect();
+    equal.extend(joined.first().cloned());
     let range = query.range.iter().find_map(own);
     let order = query.order.first().filter(|_| !query.grouped).and_then(own);
     let read = rows_read(query, step, range.as_deref(), order.as_deref());
     let leading = match equal.as_slice() {
         [] if sorts_all(query, step) => order.as_slice(),
         [] => range.as_slice(),
+        _ if by_join => joined.as_slice(),
         equal => equal,
     };
     let lacking = !leading.is_empty() && !leading.iter().any(|column| leads(step, column));
-    let bounds = range.or(order.filter(|_| lacking || query.limited));
+    let in_order = (lacking || query.limited) && !query.lists;
+    let bounds = range.or(order.filter(|_| in_order));
     let tail = bounds.filter(|tail| !equal.contains(tail));
     let asked = unfit::Asked {
         equal: &equal,

@@ -445,12 +445,53 @@ fn joins_want_the_second_tables_column() {
     first.access = Access::Index("by_name".to_owned());
     let found = healthy()
         .issuing(join, "app.rb:1", 1, 1.0)
-        .explained(join, vec![first, full_scan("message", &MESSAGE)])
+        .explained(join, vec![first.clone(), full_scan("message", &MESSAGE)])
         .check(&["missing-index"]);
     assert!(
         found[0].title.to_string().contains("message (channel_id)"),
         "{}",
         found[0].title
+    );
+    // An index on either of two joined columns leads to the rows.
+    let both = "SELECT m.content FROM channel c JOIN message m ON m.user_id = c.owner_id AND m.channel_id = c.id WHERE c.name = ?";
+    first.columns.push("owner_id".to_owned());
+    let mut second = full_scan("message", &MESSAGE);
+    second.indexes.push(IndexColumns {
+        name: "by_channel".to_owned(),
+        columns: vec!["channel_id".to_owned()],
+    });
+    healthy()
+        .issuing(both, "app.rb:1", 1, 1.0)
+        .explained(both, vec![first, second])
+        .check(&[]);
+}
+
+/// Rows of several values come in no common order of the next column.
+#[test]
+fn a_list_of_values_wants_no_order_in_the_index() {
+    let exact = |digest: &str| {
+        let step = PlanStep {
+            sorts: true,
+            ..full_scan("message", &MESSAGE)
+        };
+        let run = healthy()
+            .issuing(digest, "app.rb:1", 1, 1.0)
+            .explained(digest, vec![step]);
+        run.check(&["missing-index"])[0].remedy.exact_text()
+    };
+    let list = "SELECT * FROM message WHERE channel_id IN (?) ORDER BY id DESC LIMIT ?";
+    assert_eq!(
+        exact(list).as_deref(),
+        Some("CREATE INDEX message_channel_id ON message (channel_id)")
+    );
+    assert_eq!(
+        exact(&list.replace("IN (?)", "= ?")).as_deref(),
+        Some("CREATE INDEX message_channel_id_id ON message (channel_id, id)")
+    );
+    let range = list.replace(" ORDER", " AND created_at > ? ORDER");
+    assert_eq!(
+        exact(&range).as_deref(),
+        Some("CREATE INDEX message_channel_id_created_at ON message (channel_id, created_at)")
     );
 }
 
