@@ -196,7 +196,8 @@ fn waits_as(digest: &str) -> BurstKind {
 impl Repeated<'_> {
     fn counts(&self) -> bool {
         const VERBS: [&str; 6] = ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "REPLACE"];
-        VERBS.contains(&query::verb(self.digest).as_str()) || self.store().is_some()
+        let is_statement = VERBS.contains(&query::verb(self.digest).as_str());
+        (is_statement && !is_batch(self.digest)) || self.store().is_some()
     }
 
     fn store(&self) -> Option<Store> {
@@ -261,6 +262,16 @@ impl Repeated<'_> {
             },
         ]
     }
+}
+
+/// Whether a statement reads the next rows of a whole table, as `find_each` does: a few large reads
+/// in place of a larger one, not one per row.
+fn is_batch(digest: &str) -> bool {
+    query::read(digest).is_some_and(|query| {
+        let by = query.order.first();
+        let goes_on = by.is_some_and(|by| query.range.contains(by));
+        query.limited && query.equal.is_empty() && goes_on
+    })
 }
 
 impl Repeat {

@@ -260,6 +260,27 @@ fn a_loop_over_models_is_answered_in_the_mappers_own_words() {
         counted.text.to_string().contains("counter_cache"),
         "{counted:?}"
     );
+    // Loading the association gives other rows, or rows in place of a sum.
+    let latest = run(&[format!("{items} ORDER BY id DESC LIMIT ?").as_str()]);
+    assert_eq!(latest.exact, None);
+    assert!(latest.text.to_string().contains("ROW_NUMBER"), "{latest:?}");
+    let later = run(&[format!("{items} AND created_at > ?").as_str()]);
+    let sum = items.replace(r#""line_items".*"#, "SUM(price)");
+    let sum = run(&[sum.as_str()]);
+    let exact = [later, sum].map(|remedy| remedy.exact_text().unwrap_or_default());
+    assert!(!exact[0].contains("includes"), "{exact:?}");
+    assert!(exact[1].contains("GROUP BY"), "{exact:?}");
+}
+
+#[test]
+fn reading_a_table_in_batches_is_no_n_plus_one() {
+    let next =
+        r#"SELECT "users".* FROM "users" WHERE "users"."id" > ? ORDER BY "users"."id" ASC LIMIT ?"#;
+    healthy().issuing(next, "app.rb:7", 20, 2.0).check(&[]);
+    let of_team = next.replace("WHERE", "WHERE team_id = ? AND");
+    healthy()
+        .issuing(&of_team, "app.rb:7", 20, 2.0)
+        .check(&["n-plus-one"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use words::{Text, text};
 use super::Repeated;
 use crate::associations::{self, Association};
 use crate::context::Context;
-use crate::query;
+use crate::query::{self, Query};
 use crate::types::{Remedy, Safety};
 
 /// Returns the remedy: reading or writing once in place of `digest` again and again.
@@ -23,6 +23,13 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
         Some(column) if query::aggregates(digest) => {
             text!(
                 "query once: {column} IN (…) with GROUP BY {column}; or keep the number in a column",
+                column
+            )
+        }
+        Some(column) if query.as_ref().is_some_and(first_rows) => {
+            text!(
+                "query once for the first rows of all: number the rows of each {column} \
+                 (ROW_NUMBER() OVER (PARTITION BY {column} …)), or join them by LATERAL",
                 column
             )
         }
@@ -102,13 +109,28 @@ fn for_all(digest: &str, column: &str) -> Option<String> {
     Some(format!("SELECT {first}{selected} FROM {tail}"))
 }
 
+/// Whether a statement wants the first rows in an order.
+fn first_rows(query: &Query) -> bool {
+    query.limited && query.ordered
+}
+
+/// Whether an association's rows loaded with their owners serve in place of the statement: all rows
+/// of an owner, or their number.
+fn is_loadable(digest: &str, query: &Query) -> bool {
+    let counts = digest.to_ascii_uppercase().starts_with("SELECT COUNT(");
+    let all = !first_rows(query) && query.range.is_empty();
+    all && (counts || !query::aggregates(digest))
+}
+
 /// Returns the remedy in the app's object mapper, where most of the loop's reads follow
 /// associations named by the app.
 pub(super) fn loading(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Remedy> {
     let most = found.first().filter(|most| most.reads())?;
+    let loaded = |digest: &str| query::read(digest).filter(|query| is_loadable(digest, query));
+    loaded(most.digest)?;
     let on_route = found.iter().filter(|each| each.route == most.route);
     let queries = on_route.filter_map(|each| {
-        let query = query::read(each.digest)?;
+        let query = loaded(each.digest)?;
         let [column] = query.equal.as_slice() else {
             return None;
         };
