@@ -45,6 +45,35 @@ fn waiting_ms(call: &SqlSummary) -> f64 {
     (call.time_ms - call.gvl_wait_ms).max(0.0)
 }
 
+/// Returns the remedy. A response may be cached where nothing is changed by asking; GET and HEAD
+/// alone are safe so (RFC 9110, 9.2.1). Connecting is recorded as a call too.
+fn remedy(name: &str) -> Remedy {
+    let text = match is_safe(name) {
+        true => text!(
+            "keep the answer for as long as it may be old, or ask for it outside of the request; where it must \
+             be asked, set open_timeout and read_timeout, keep the connection open (Net::HTTP#start), and ask \
+             for several things at once in threads"
+        ),
+        false => text!(
+            "call it after the response is sent or in a job, where the response needs no result of it; set \
+             open_timeout and read_timeout, and keep the connection open (Net::HTTP#start)"
+        ),
+    };
+    Remedy {
+        text,
+        exact: None,
+        safety: Safety::Code,
+    }
+}
+
+/// Whether a call such as `GET rates.example` changes nothing at the other end.
+fn is_safe(name: &str) -> bool {
+    let verb = name.split(' ').next().unwrap_or_default();
+    ["GET", "HEAD"]
+        .iter()
+        .any(|safe| verb.eq_ignore_ascii_case(safe))
+}
+
 fn finding(context: &Context<'_>, call: &SqlSummary, worth: &Worth) -> Finding {
     let name = call.digest.trim_start_matches(MARK);
     let share = context.share(waiting_ms(call));
@@ -79,20 +108,19 @@ fn finding(context: &Context<'_>, call: &SqlSummary, worth: &Worth) -> Finding {
              answer here"
         ),
         evidence,
-        remedy: Remedy {
-            text: text!(
-                "keep the answer for as long as it may be old, or ask for it outside of the request; where it must \
-                 be asked, set open_timeout and read_timeout, keep the connection open (Net::HTTP#start), and ask \
-                 for several things at once in threads"
+        remedy: remedy(name),
+        estimated_gain: match is_safe(name) {
+            true => text!(
+                "{gain}: {each} less for each call, where all are answered from a cache",
+                gain = gain.text,
+                each
             ),
-            exact: None,
-            safety: Safety::Code,
+            false => text!(
+                "{gain}: {each} less for each call, where no response waits for one",
+                gain = gain.text,
+                each
+            ),
         },
-        estimated_gain: text!(
-            "{gain}: {each} less for each call, where all are answered from a cache",
-            gain = gain.text,
-            each
-        ),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: worth.confidence(Confidence::High),

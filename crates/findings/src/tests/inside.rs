@@ -65,6 +65,19 @@ fn waiting_for_another_service_is_said() {
             .ends_with("GET rates.example (app.rb:7)")
     );
     assert!(findings[0].gain_share > 0.6);
+    let remedy = |call: &str| {
+        let findings = healthy().issuing(call, site, 2, 3.0).check(&["slow-http"]);
+        let texts = [&findings[0].remedy.text, &findings[0].estimated_gain];
+        texts.map(|text| text.to_string()).join(" ")
+    };
+    assert!(remedy(call).contains("keep the answer"));
+    // What changes something is never answered from a cache, and connecting has no answer.
+    for call in ["HTTP POST pay.example", "HTTP connect pay.example"] {
+        let said = remedy(call);
+        assert!(said.contains("in a job"), "{said}");
+        assert!(said.contains("read_timeout"), "{said}");
+        assert!(!said.contains("cache"), "{said}");
+    }
 }
 
 /// 9 ms with the GVL a request, one after the other, on two cores of which `busy` are in use.
