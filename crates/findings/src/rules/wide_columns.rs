@@ -46,6 +46,14 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         let names: Vec<&str> = wide.clone().map(|column| column.column.as_str()).collect();
         let row_bytes: u64 = wide.map(|column| column.bytes_mean).sum();
         let rows = sql.rows_each();
+        // Compressed bodies do not say how much they hold.
+        let mut routes = sql
+            .routes
+            .iter()
+            .filter_map(|(name, _)| context.route(name));
+        if routes.any(is_compressed) {
+            continue;
+        }
         // Every route that issues it has to show it: a body that holds all of it needs all of it.
         let shown = sql.routes.iter().filter_map(|(name, each)| {
             let route = context.route(name).filter(|route| route.body_bytes > 0.0)?;
@@ -73,6 +81,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+fn is_compressed(route: &RouteBalance) -> bool {
+    let answers = route.answers.as_ref();
+    answers.is_some_and(|answers| answers.content_encoding.is_some())
 }
 
 /// Wide columns fetched by a statement.

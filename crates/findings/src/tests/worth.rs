@@ -13,7 +13,7 @@ const SERVER: &str = "spawn_thread /gems/puma.rb 3";
 
 /// `count` requests of a route with `work`.
 fn light(count: u64, work: Work) -> Run {
-    Run::new().requests("POST /session", count, work)
+    Run::new().requests("GET /session", count, work)
 }
 
 /// The run with another route taking nearly all of the time, without clients for a replay: what is
@@ -32,7 +32,7 @@ fn beside_heavy(run: Run) -> Run {
 fn hint(findings: &[Finding], rule: RuleId) -> Option<String> {
     let finding = findings.iter().find(|finding| finding.rule == rule)?;
     assert_eq!(finding.confidence, Confidence::Low, "{finding:#?}");
-    let says = |line: &&Text| line.to_string().contains("per request on POST /session");
+    let says = |line: &&Text| line.to_string().contains("per request on GET /session");
     let evidence = finding.evidence.iter().find(says);
     Some(evidence.expect("evidence of the route").to_string())
 }
@@ -57,7 +57,7 @@ fn a_wait_that_is_most_of_a_cheap_route_is_a_hint() {
     assert_eq!(
         hint(&findings, RuleId::Wait).as_deref(),
         Some(
-            "10.0 ms of 12.0 ms per request on POST /session, waits for a thread and the GVL left out: little of this \
+            "10.0 ms of 12.0 ms per request on GET /session, waits for a thread and the GVL left out: little of this \
              run, most of that route"
         )
     );
