@@ -75,7 +75,7 @@ impl<'a> Equal<'a> {
             route,
             answers,
             saved: each.times(route.answered as f64 * again),
-            keeping: keeping(answers),
+            keeping: keeping(answers, route.body_bytes),
         })
     }
 
@@ -155,17 +155,38 @@ struct Keeping {
     confidence: Confidence,
 }
 
+/// Bytes of a body below which equality between users with sessions may be chance: an empty list, a
+/// counter at zero.
+const CHANCE_BYTES: f64 = 1024.0;
+
 /// Returns the advice on caching, with a confidence. A page equal for all users of a run may still
 /// depend on who asks or on the hour, and a public cache would then show one user's page to others.
 /// Only files by their nature get a long lifetime; a page needs users with sessions of their own
-/// behind it to be more than a hint.
-fn keeping(answers: &Answers) -> Keeping {
+/// behind it to be more than a hint. Where requests carry credentials, nothing is for a public
+/// cache, which would not ask for them.
+fn keeping(answers: &Answers, body_bytes: f64) -> Keeping {
     let cookie = match answers.with_set_cookie {
         0 => Text::default(),
         _ => text!("; leave Set-Cookie out of them, or shared caches will not keep them"),
     };
+    let had_sessions = answers.with_credentials > 0;
+    let with_sessions = match body_bytes >= CHANCE_BYTES {
+        true => Confidence::Medium,
+        false => Confidence::Low,
+    };
     let kind = answers.content_type.as_deref().unwrap_or_default();
-    if FILES.iter().any(|begins| kind.starts_with(begins)) {
+    let is_file = FILES.iter().any(|begins| kind.starts_with(begins));
+    if is_file && had_sessions {
+        return Keeping {
+            text: text!(
+                "say how long a browser may keep them, for itself: the requests carried cookies or authorization, and a \
+                 public cache asks for neither"
+            ),
+            exact: Some("Cache-Control: private, max-age=86400"),
+            confidence: with_sessions,
+        };
+    }
+    if is_file {
         return Keeping {
             text: text!(
                 "say how long they may be cached; choose a long time only where a URL's content never changes{cookie}",
@@ -175,17 +196,15 @@ fn keeping(answers: &Answers) -> Keeping {
             confidence: Confidence::High,
         };
     }
-    let had_sessions = answers.with_credentials > 0;
     Keeping {
         text: text!(
             "if nothing in it depends on who asks, let a cache keep it for as long as it may be stale; else answer 304 by ETag (fresh_when, etag), which saves sending the body{cookie}",
             cookie
         ),
         exact: None,
-        confidence: if had_sessions {
-            Confidence::Medium
-        } else {
-            Confidence::Low
+        confidence: match had_sessions {
+            true => with_sessions,
+            false => Confidence::Low,
         },
     }
 }

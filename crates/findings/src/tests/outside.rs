@@ -139,6 +139,21 @@ fn equal_answers_without_a_word_on_keeping_them() {
         (Confidence::Medium, false)
     );
     assert_eq!(told("image/png", |_| {}), (Confidence::High, true));
+    // Nothing with credentials is for a public cache, and small bodies are equal by chance.
+    let private = |kind: &str, bytes: u64| {
+        let run = answering(requests("GET /news"), "GET /news", kind, bytes, |facts| {
+            facts.with_credentials = 40;
+        });
+        let found = run.check(&["answers-equal"]).remove(0);
+        (found.confidence, found.remedy.exact_text())
+    };
+    let (confidence, exact) = private("image/png", 2_000);
+    assert_eq!(confidence, Confidence::Medium);
+    assert_eq!(
+        exact.as_deref(),
+        Some("Cache-Control: private, max-age=86400")
+    );
+    assert_eq!(private("application/json", 40), (Confidence::Low, None));
     check(|facts| facts.with_etag = 1, &[]);
     check(|facts| facts.with_cache_control = 40, &[]);
     check(|facts| facts.repeated_equal = 38, &[]);
