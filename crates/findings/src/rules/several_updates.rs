@@ -12,12 +12,17 @@ use crate::query;
 use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Requests with several updates from which the rule reports.
-const REQUESTS_MIN: u64 = 2;
+/// Requests with several updates from which the rule reports: of fewer, a mean says little.
+const REQUESTS_MIN: u64 = 20;
+/// Share of the handlers' time saved from which a change of code is worth the effort: below, no
+/// comparison of two versions would show the change. Of one route's time alone it is a hint.
+const SHARE_MIN: f64 = 0.01;
 
 #[derive(Default)]
 struct Seen {
     requests: u64,
+    /// The most updates of the row in one request.
+    most: usize,
     saved_ms: f64,
     statements: BTreeSet<TextId>,
 }
@@ -45,6 +50,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 let seen = seen.entry((request.route, row)).or_default();
                 let total: f64 = updates.iter().map(|(_, time)| time).sum();
                 seen.requests += 1;
+                seen.most = seen.most.max(updates.len());
                 seen.saved_ms += total * (1.0 - 1.0 / updates.len() as f64);
                 seen.statements.extend(statements);
             }
@@ -55,6 +61,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         seen.requests = context.joined.in_all(seen.requests);
         seen.saved_ms *= context.joined.weight;
     }
+    seen.retain(|(route, _), seen| context.share_of_handlers(*route, seen.saved_ms) >= SHARE_MIN);
     seen.iter()
         .map(|((route, _), seen)| finding(context, &context.joined.routes[*route], seen))
         .collect()
@@ -78,7 +85,7 @@ fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
         route: route.to_owned(),
         title: title(text!(
             "{count} × {statement} in one {route}",
-            count = digests.len(),
+            count = seen.most,
             statement = query::brief(digests.first().copied().unwrap_or_default()),
             route
         )),
@@ -98,6 +105,9 @@ fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
         ),
         gain_share: gain.share,
         gain: gain.replayed,
-        confidence: Confidence::Medium,
+        confidence: match context.share_inside(seen.saved_ms) >= SHARE_MIN {
+            true => Confidence::Medium,
+            false => Confidence::Low,
+        },
     }
 }

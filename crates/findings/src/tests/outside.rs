@@ -231,6 +231,50 @@ fn one_row_updated_twice() {
     run("UPDATE users SET name = ? WHERE id = ?").check(&["several-updates"]);
     run("UPDATE teams SET name = ? WHERE id = ?").check(&[]);
     run("SELECT name FROM users WHERE id = ?").check(&[]);
+    let work = Work {
+        running: 400.0,
+        ..Work::default()
+    };
+    let beside = run("UPDATE users SET name = ? WHERE id = ?").requests("GET /report", 400, work);
+    let findings = beside.findings();
+    let mut found = findings
+        .iter()
+        .filter(|it| it.rule == RuleId::SeveralUpdates);
+    let confidence = found.next().map(|finding| finding.confidence);
+    assert_eq!(confidence, Some(Confidence::Low), "little of the run");
+    // Two in each request, four in all requests.
+    let pairs = |count: u64, each_ms: f64| {
+        let work = Work {
+            running: 1.0,
+            ..Work::default()
+        };
+        let mut run = Run::new().requests("POST /profile", count, work);
+        let columns = [["icon", "name"], ["mail", "phone"]];
+        let digest = |column: &str| format!("UPDATE users SET {column} = ? WHERE id = ?");
+        let pairs = columns.map(|pair| pair.map(|column| run.text(&digest(column))));
+        let site = run.text("app.rb:1");
+        for (at, handled) in run.0.handled.iter_mut().enumerate() {
+            for digest in pairs[at % 2] {
+                handled.sql.push(SqlUse {
+                    digest,
+                    site,
+                    count: 1,
+                    rows: 0,
+                    time: nanos(each_ms),
+                    gvl_wait: Nanos::ZERO,
+                });
+            }
+        }
+        let findings = run.findings().into_iter();
+        let mut found = findings.filter(|it| it.rule == RuleId::SeveralUpdates);
+        found.next().map(|finding| finding.title.to_string())
+    };
+    assert_eq!(
+        pairs(1_000, 0.2).as_deref(),
+        Some("2 × UPDATE users in one POST /profile")
+    );
+    assert_eq!(pairs(19, 0.2), None);
+    assert_eq!(pairs(1_000, 0.005), None, "half a per cent");
 }
 
 #[test]
