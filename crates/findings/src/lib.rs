@@ -129,7 +129,7 @@ impl Causes {
 }
 
 /// Whether a remedy leaves a slow app as it is: more workers and threads, a cache before the app,
-/// absent from this run, or a setting of the database that makes needless writes cheaper.
+/// absent from this run, or a setting of the database, with which needless writes are cheaper.
 fn covers(finding: &Finding) -> bool {
     let rules = [RuleId::AnswersEqual, RuleId::DatabaseSettings];
     is_capacity(finding) || rules.contains(&finding.rule)

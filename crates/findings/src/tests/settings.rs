@@ -159,7 +159,7 @@ fn memory_caches_and_logs_of_mysql() {
     check(&run(&[], &tables(5)), None);
 }
 
-/// An exact change lowers nothing, and asks for no memory that the host lacks.
+/// An exact change lowers nothing, and asks for no more memory than the host has.
 #[test]
 fn changes_begin_at_the_present_state() {
     let exact = |kind: &str,

@@ -149,8 +149,8 @@ fn statement_log(database: &DatabaseFacts) -> Option<Advice> {
     })
 }
 
-/// Returns the change doubling the smaller of the two limits on a table in memory, which is the one
-/// that counts; the other is never lowered.
+/// Returns the change doubling the smaller of the two limits on a table in memory, the effective
+/// one. The other is never lowered.
 fn larger_tables(database: &DatabaseFacts) -> Option<Exact> {
     let names = ["tmp_table_size", "max_heap_table_size"];
     let [tables, heap] = names.map(|name| database.number(name));
