@@ -85,11 +85,10 @@ fn held(context: &Context<'_>, what: &str) -> Held {
     }
 }
 
-fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
-    let held = held(context, act.what);
-    let route = context.route_of(act);
+/// Returns the title: the wait, with its object and line.
+fn what(act: &ActSum<'_>, held: Held) -> Text {
     let (each, at) = (ms(act.each_ms()), place(Some(act.site)));
-    let what = match held {
+    match held {
         Held::Connection => text!(
             "requests wait {each} for a database connection at {at}",
             each,
@@ -118,7 +117,13 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
             lock = Text::named(act.what),
             at
         ),
-    };
+    }
+}
+
+fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
+    let held = held(context, act.what);
+    let route = context.route_of(act);
+    let each = ms(act.each_ms());
     let mut evidence = vec![text!(
         "{waits} in {requests} requests, {time} in all; most of it in {route}",
         waits = counted!(act.count, "wait"),
@@ -136,7 +141,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
             Held::Connection | Held::Pooled | Held::Taken => RuleId::PoolWait,
             Held::Thread | Held::Lock => RuleId::LockWait,
         },
-        title: title(what),
+        title: title(what(act, held)),
         route: route.to_owned(),
         why: why(held),
         evidence,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use figures::numbers;
 use recording::{StatementFacts, TextId};
-use words::text;
+use words::{Text, text};
 
 use super::{index_unusable, missing_index};
 use crate::context::Context;
@@ -46,8 +46,7 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
     let each = |rows: u64| rows as f64 / statement.count as f64;
     let (examined, sent) = (each(statement.rows_examined), each(statement.rows_sent));
     let ratio = examined / sent.max(1.0);
-    let aggregates = query::aggregates(&sql.digest);
-    let most = match aggregates {
+    let most = match query::aggregates(&sql.digest) {
         true => lookups::SAVED_OF_AGGREGATE,
         false => SAVED,
     };
@@ -63,7 +62,6 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
         .map(|(route, _)| route.clone())
         .unwrap_or_default();
     let site = sql.called_from.first().map(String::as_str);
-    let counts = sql.digest.to_ascii_uppercase().contains("COUNT(");
     let mut evidence = vec![
         text!(
             "{executions} executions read {read} rows and sent {sent}",
@@ -86,21 +84,7 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
         why: text!("the time grows with the rows that are read, not with those that are wanted"),
         evidence,
         remedy: Remedy {
-            text: if counts {
-                text!(
-                    "keep the count in a column that writes change with the rows, or count only up to a limit"
-                )
-            } else if aggregates {
-                text!(
-                    "where most of these rows are not wanted, let an index begin with the compared columns; where they \
-                     are, keep the result in a column that writes change with the rows"
-                )
-            } else {
-                text!(
-                    "let an index that begins with the compared columns and ends with the sorted one name the rows; \
-                     EXPLAIN shows which is used now"
-                )
-            },
+            text: remedy(&sql.digest),
             exact: None,
             safety: Safety::Code,
         },
@@ -113,4 +97,24 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
         gain: gain.replayed,
         confidence: Confidence::Medium,
     })
+}
+
+/// Returns the words on reading fewer rows.
+fn remedy(digest: &str) -> Text {
+    let counts = digest.to_ascii_uppercase().contains("COUNT(");
+    if counts {
+        text!(
+            "keep the count in a column that writes change with the rows, or count only up to a limit"
+        )
+    } else if query::aggregates(digest) {
+        text!(
+            "where most of these rows are not wanted, let an index begin with the compared columns; where they \
+             are, keep the result in a column that writes change with the rows"
+        )
+    } else {
+        text!(
+            "let an index that begins with the compared columns and ends with the sorted one name the rows; \
+             EXPLAIN shows which is used now"
+        )
+    }
 }
