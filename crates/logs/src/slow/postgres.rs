@@ -4,8 +4,9 @@
 use super::{Execution, Slow, micros};
 
 const DURATION: &str = "duration: ";
-/// End of the severity, or of the state behind with `log_error_verbosity = verbose`.
-const SEVERITY_END: &str = ": ";
+/// End of the severity, or of the state behind with `log_error_verbosity = verbose`; two spaces
+/// follow the one, one the other.
+const SEVERITY_END: &str = ":";
 /// What was timed. Parsing and binding a prepared statement are lines of their own; what runs is
 /// `execute`.
 const RUNS: [&str; 2] = ["statement:", "execute "];
@@ -30,7 +31,8 @@ pub(crate) fn is_quoted(line: &str) -> bool {
 /// Milliseconds, and the statement's first line.
 fn start(line: &str) -> Option<(&str, &str)> {
     let (before, rest) = line.split_once(DURATION)?;
-    match before.ends_with(SEVERITY_END) {
+    let severity = before.trim_end_matches(' ');
+    match severity.len() < before.len() && severity.ends_with(SEVERITY_END) {
         true => timed(rest),
         false => None,
     }

@@ -31,7 +31,7 @@ impl Login {
         self.rules = rules;
     }
 
-    /// Replaces a password, so that a user created from an export has one chosen by chance.
+    /// Replaces a password by a random one, for users created from an export.
     pub(super) fn forget(&mut self, flavour: Flavour, is_user: bool) {
         if !self.is_secret && !self.is_open {
             return;
