@@ -12,8 +12,9 @@ use crate::query;
 use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Requests with several updates from which the rule reports: of fewer, a mean says little.
-const REQUESTS_MIN: u64 = 20;
+/// Requests with several updates from which the rule reports. What the code does is known after a
+/// few, as no mean is needed for the pattern itself; of one or two, the rows may be two by chance.
+const REQUESTS_MIN: u64 = 5;
 /// Share of the handlers' time saved from which a change of code is worth the effort: below, no
 /// comparison of two versions would show the change. Of one route's time alone it is a hint.
 const SHARE_MIN: f64 = 0.01;
