@@ -5,6 +5,7 @@
 //! outside in the same way; the server has the first. What is compared within a round is compared
 //! as a pair.
 
+mod bare;
 mod child;
 mod goaway;
 mod lateness;
@@ -115,6 +116,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         && flag == "--bare-timer"
     {
         return lateness::print_bare(rate, seconds);
+    }
+    if let [flag, url, connections, seconds] = arguments
+        && flag == "--bare-client"
+    {
+        return bare::print(url, connections, seconds);
     }
     let wanted = Wanted::of(arguments)?;
     let mut met = true;

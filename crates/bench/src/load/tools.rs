@@ -9,6 +9,8 @@ pub(crate) const URING: &str = "hakaru io_uring";
 /// The peer over HTTP/2, and one of the most frugal at one connection; the other is ab.
 pub(crate) const H2LOAD: &str = "h2load";
 pub(crate) const AB: &str = "ab";
+/// No generator, but the limit of all that call the kernel for each send and receive.
+pub(crate) const BARE: &str = "bare loop";
 /// The peer with scripts.
 pub(crate) const K6: &str = "k6";
 
@@ -143,6 +145,17 @@ const TOOLS: &[Tool] = &[
         command: h2load,
         read: read_h2load,
     },
+    Tool {
+        name: BARE,
+        command: bare,
+        read: |text| {
+            Some(Told {
+                requests: before(text, " requests")?,
+                p50_ms: None,
+                p99_ms: None,
+            })
+        },
+    },
 ];
 
 const SCRIPTED: Tool = Tool {
@@ -184,7 +197,7 @@ pub(crate) fn of_http2() -> Vec<&'static Tool> {
 impl Tool {
     fn is_here(&self) -> bool {
         match self.name {
-            EPOLL => true,
+            EPOLL | BARE => true,
             URING => has_uring(),
             name => in_path(name),
         }
@@ -238,6 +251,21 @@ fn hakaru(task: &Task<'_>, engine: &str) -> Vec<String> {
     if let Some(streams) = streams {
         command.extend(words(&format!("--http2 --streams {streams}")));
     }
+    command
+}
+
+fn bare(task: &Task<'_>) -> Vec<String> {
+    let own = std::env::current_exe().unwrap_or_default();
+    let mut command = vec![own.display().to_string()];
+    let Task {
+        url,
+        connections,
+        seconds,
+        ..
+    } = task;
+    command.extend(words(&format!(
+        "load --bare-client {url} {connections} {seconds}"
+    )));
     command
 }
 
