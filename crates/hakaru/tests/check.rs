@@ -100,3 +100,55 @@ fn as_json_and_from_nowhere() {
     assert_eq!(code, Some(2));
     assert!(err.contains("`nothing` has no value here"), "{err}");
 }
+
+/// A server whose bodies hold escape sequences and marks for the direction of writing.
+fn serve_escapes() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("the port");
+    std::thread::spawn(move || {
+        let body = "\u{1b}]0;title\u{7}\u{1b}[2J\u{202e}txet\u{9b}31m";
+        let length = body.len();
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}");
+        for stream in listener.incoming().flatten() {
+            let answer = answer.clone();
+            std::thread::spawn(move || {
+                let mut writer = stream.try_clone().expect("a second handle");
+                let lines = BufReader::new(stream).lines().map_while(Result::ok);
+                for _ in lines.filter(String::is_empty) {
+                    let _ = writer.write_all(answer.as_bytes());
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn nothing_of_a_server_steers_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let flow = "GET /a\nHTTP 200\n[Asserts]\nbody == \"text\"\n";
+    std::fs::write(folder.path().join("a.hurl"), flow).expect("a file");
+    let url = format!("http://{}", serve_escapes());
+    let commands: [&[&str]; 3] = [
+        &["check", "a.hurl", "--url", &url, "--verbose"],
+        &["load", &url, "--flow", "a.hurl", "-c", "1", "-d", "200ms"],
+        &[
+            "load", &url, "--flow", "a.hurl", "-c", "1", "-d", "200ms", "--keep-bodies",
+        ],
+    ];
+    for arguments in commands {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+        let output = command
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .expect("the program runs");
+        let shown = [output.stdout, output.stderr].concat();
+        let shown = String::from_utf8_lossy(&shown);
+        assert!(shown.contains("body"), "{arguments:?}: {shown}");
+        let steers = |letter: char| {
+            letter.is_control() && letter != '\n' || matches!(letter, '\u{202a}'..='\u{202e}')
+        };
+        assert!(!shown.contains(steers), "{arguments:?}: {shown:?}");
+    }
+}
