@@ -12,9 +12,11 @@ use crate::query;
 use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Requests with several updates from which the rule reports. What the code does is known after a
-/// few, as no mean is needed for the pattern itself; of one or two, the rows may be two by chance.
-const REQUESTS_MIN: u64 = 5;
+/// Requests with several updates from which the rule reports: what one request does, another input
+/// may never do again.
+const REQUESTS_MIN: u64 = 2;
+/// Requests of a route below which a mean says little: what is found there is a hint.
+const SURE_REQUESTS_MIN: u64 = 20;
 /// Share of the handlers' time saved from which a change of code is worth the effort: below, no
 /// comparison of two versions would show the change. Of one route's time alone it is a hint.
 const SHARE_MIN: f64 = 0.01;
@@ -29,9 +31,9 @@ struct Seen {
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut seen: BTreeMap<(usize, &str), Seen> = BTreeMap::new();
+    let mut seen: BTreeMap<(usize, Row<'_>), Seen> = BTreeMap::new();
     for request in &context.joined.requests {
-        let mut rows: BTreeMap<&str, Vec<(TextId, f64)>> = BTreeMap::new();
+        let mut rows: BTreeMap<Row<'_>, Vec<(TextId, f64)>> = BTreeMap::new();
         for used in request.handled.iter().flat_map(|handled| &handled.sql) {
             let digest = context.text(used.digest);
             if query::verb(digest) == "UPDATE"
@@ -40,7 +42,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 && !condition.contains(" OR ")
                 && used.count == 1
             {
-                rows.entry(key(digest))
+                rows.entry((table(digest), condition))
                     .or_default()
                     .push((used.digest, (used.time - used.gvl_wait).as_millis_f64()));
             }
@@ -68,8 +70,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the common part of two updates of one row: the table, since SET and values differ.
-fn key(digest: &str) -> &str {
+/// The common parts of two updates of one row: SET and values differ.
+type Row<'a> = (&'a str, &'a str);
+
+/// Returns the words before SET.
+fn table(digest: &str) -> &str {
     digest.split(" SET ").next().unwrap_or(digest)
 }
 
@@ -106,9 +111,12 @@ fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
         ),
         gain_share: gain.share,
         gain: gain.replayed,
-        confidence: match context.share_inside(seen.saved_ms) >= SHARE_MIN {
-            true => Confidence::Medium,
-            false => Confidence::Low,
+        confidence: {
+            let is_sure = seen.requests >= SURE_REQUESTS_MIN;
+            match is_sure && context.share_inside(seen.saved_ms) >= SHARE_MIN {
+                true => Confidence::Medium,
+                false => Confidence::Low,
+            }
         },
     }
 }
