@@ -133,7 +133,15 @@ fn nothing_of_a_server_steers_the_terminal() {
         &["check", "a.hurl", "--url", &url, "--verbose"],
         &["load", &url, "--flow", "a.hurl", "-c", "1", "-d", "200ms"],
         &[
-            "load", &url, "--flow", "a.hurl", "-c", "1", "-d", "200ms", "--keep-bodies",
+            "load",
+            &url,
+            "--flow",
+            "a.hurl",
+            "-c",
+            "1",
+            "-d",
+            "200ms",
+            "--keep-bodies",
         ],
     ];
     for arguments in commands {

@@ -1,8 +1,8 @@
-//! The least that a closed load costs by system calls: for each request one write and one read, with
+//! The least cost of a closed load by system calls: for each request one write and one read, with
 //! nothing waited for together, no clock read and no response parsed.
 //!
-//! What this loop cannot do in a CPU second, no generator can that parses responses and reads clocks
-//! and calls the kernel for each send and each receive; its ratio to a peer is a limit of ratios.
+//! A generator that parses responses, reads clocks and calls the kernel for each send and each
+//! receive does less in a CPU second than this loop, whose ratio to a peer is a limit of ratios.
 
 use std::error::Error;
 use std::io::{Read, Write};

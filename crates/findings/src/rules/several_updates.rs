@@ -17,8 +17,8 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 const REQUESTS_MIN: u64 = 2;
 /// Requests of a route below which a mean says little: what is found there is a hint.
 const SURE_REQUESTS_MIN: u64 = 20;
-/// Share of the handlers' time saved from which a change of code is worth the effort: below, no
-/// comparison of two versions would show the change. Of one route's time alone it is a hint.
+/// Share of all handlers' time saved from which a change of code is worth the effort. Below, no
+/// comparison of two versions would show the change, and the finding is a hint.
 const SHARE_MIN: f64 = 0.01;
 
 #[derive(Default)]
@@ -64,7 +64,6 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         seen.requests = context.joined.in_all(seen.requests);
         seen.saved_ms *= context.joined.weight;
     }
-    seen.retain(|(route, _), seen| context.share_of_handlers(*route, seen.saved_ms) >= SHARE_MIN);
     seen.iter()
         .map(|((route, _), seen)| finding(context, &context.joined.routes[*route], seen))
         .collect()

@@ -267,14 +267,23 @@ fn one_row_updated_twice() {
         }
         let findings = run.findings().into_iter();
         let mut found = findings.filter(|it| it.rule == RuleId::SeveralUpdates);
-        found.next().map(|finding| finding.title.to_string())
+        let found = found.next();
+        found.map(|finding| (finding.title.to_string(), finding.confidence))
     };
+    let said = |confidence| {
+        Some((
+            "2 × UPDATE users in one POST /profile".to_owned(),
+            confidence,
+        ))
+    };
+    assert_eq!(pairs(1_000, 0.2), said(Confidence::Medium));
+    assert_eq!(pairs(18, 0.2), said(Confidence::Low), "few requests");
     assert_eq!(
-        pairs(1_000, 0.2).as_deref(),
-        Some("2 × UPDATE users in one POST /profile")
+        pairs(1_000, 0.005),
+        said(Confidence::Low),
+        "half a per cent"
     );
     assert_eq!(pairs(1, 0.2), None);
-    assert_eq!(pairs(1_000, 0.005), None, "half a per cent");
 }
 
 #[test]
