@@ -1,8 +1,8 @@
-//! The least cost of a closed load by system calls: for each request one write and one read, with
-//! nothing waited for together, no clock read and no response parsed.
+//! A closed load with nothing but system calls: for each request one blocking write and one read,
+//! no clock read and no response parsed.
 //!
-//! A generator that parses responses, reads clocks and calls the kernel for each send and each
-//! receive does less in a CPU second than this loop, whose ratio to a peer is a limit of ratios.
+//! A yardstick, no limit: a generator that waits for several responses together is woken less, and
+//! may need less CPU for a request although it does more.
 
 use std::error::Error;
 use std::io::{Read, Write};

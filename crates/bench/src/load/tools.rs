@@ -9,7 +9,7 @@ pub(crate) const URING: &str = "hakaru io_uring";
 /// The peer over HTTP/2, and one of the most frugal at one connection; the other is ab.
 pub(crate) const H2LOAD: &str = "h2load";
 pub(crate) const AB: &str = "ab";
-/// The limit of all generators with a call of the kernel for each send and receive.
+/// No generator: one write and one read for each request, and nothing else.
 pub(crate) const BARE: &str = "bare loop";
 /// The peer with scripts.
 pub(crate) const K6: &str = "k6";
