@@ -188,11 +188,7 @@ pub(super) fn of(compared: &Compared) -> Document {
         online: online.clone(),
         scope: scope.clone(),
         roles: roles.clone(),
-        wanted: {
-            let mut wanted = wanted.clone();
-            wanted.forget_logins_of(from);
-            wanted.statements()
-        },
+        wanted: wanted.statements_beside(from),
         outcome: None,
     }
 }

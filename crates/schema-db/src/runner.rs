@@ -124,24 +124,21 @@ pub fn current(
         name: "the server's schema".to_owned(),
         text,
     };
-    let mut sources = vec![source(database.export()?)];
-    let names = &settings.options.roles;
     let server = database.server().clone();
+    let loaded = schema::read(&[source(database.export()?)], &server)?;
+    let (mut schema, notes) = kept(loaded, settings);
+    let names = &settings.options.roles;
     if !names.is_empty() {
         let roles = source(database.roles(names)?);
-        if let Some(unknown) = schema::unknown_role_words(&roles, &server, names) {
-            return Err(RunError::Database(DbError {
-                kind: DbErrorKind::Unsupported,
-                message: format!(
-                    "the server describes a role in words that are not known: {unknown} …; leave it out of --role"
-                ),
-                sql: None,
-            }));
-        }
-        sources.push(roles);
+        let read = schema.read_roles(roles, &server, names);
+        read.map_err(|unknown| DbError {
+            kind: DbErrorKind::Unsupported,
+            message: format!(
+                "the server describes a role in words that are not known: {unknown} …; leave it out of --role"
+            ),
+            sql: None,
+        })?;
     }
-    let (mut schema, notes) = read(&sources, &server, settings)?;
-    schema.forget_logins();
     Ok((schema, notes))
 }
 

@@ -9,6 +9,7 @@ mod index;
 
 use database::Kind;
 use schema::Product;
+use schema::mysql::{backticked, literal};
 
 use crate::mysql::MysqlAddress;
 use crate::postgres::PostgresAddress;
@@ -145,14 +146,14 @@ fn copy_mysql(url: &str, name: &str) -> Result<(), DbError> {
          WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY table_name",
     )?;
     for table in tables.into_iter().flatten().flatten() {
-        let quoted = table.replace('`', "``");
-        let shown = from.query(&format!("SHOW CREATE TABLE `{quoted}`"))?;
+        let quoted = backticked(&table);
+        let shown = from.query(&format!("SHOW CREATE TABLE {quoted}"))?;
         let text = shown.into_iter().flatten().nth(1).flatten();
         to.execute(&text.ok_or_else(|| unsupported("the server does not show a table"))?)?;
         let columns = columns(&mut from, &table)?;
-        let original = address.database.replace('`', "``");
+        let original = backticked(&address.database);
         to.execute(&format!(
-            "INSERT INTO `{quoted}` ({columns}) SELECT {columns} FROM `{original}`.`{quoted}`"
+            "INSERT INTO {quoted} ({columns}) SELECT {columns} FROM {original}.{quoted}"
         ))?;
     }
     Ok(())
@@ -162,14 +163,12 @@ fn copy_mysql(url: &str, name: &str) -> Result<(), DbError> {
 fn columns(from: &mut dyn Database, table: &str) -> Result<String, DbError> {
     let names = from.query(&format!(
         "SELECT column_name FROM information_schema.columns \
-         WHERE table_schema = DATABASE() AND table_name = '{}' AND coalesce(generation_expression, '') = '' \
+         WHERE table_schema = DATABASE() AND table_name = {} AND coalesce(generation_expression, '') = '' \
          ORDER BY ordinal_position",
-        table.replace('\\', "\\\\").replace('\'', "''")
+        literal(table)
     ))?;
     let names = names.into_iter().flatten().flatten();
-    let quoted: Vec<String> = names
-        .map(|name| format!("`{}`", name.replace('`', "``")))
-        .collect();
+    let quoted: Vec<String> = names.map(|name| backticked(&name)).collect();
     Ok(quoted.join(", "))
 }
 

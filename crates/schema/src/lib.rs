@@ -18,6 +18,7 @@ pub mod text;
 mod ties;
 
 pub use plan::{Allowed, Effect, Hazard, HeldBack, Object, Plan, Statement, Verb};
+pub use roles::MEMBERSHIP_OPTIONS;
 pub use server::{Dialect, Product, Server, Version};
 pub use text::{Note, NoteKind, Source, SyntaxError, without_secret};
 
@@ -142,24 +143,15 @@ pub fn read_with_roles(
     server: &Server,
     names: &[String],
 ) -> Result<Loaded, SyntaxError> {
+    if names.is_empty() {
+        return read(sources, server);
+    }
     let (sources, roles) = take_roles(sources, server, names);
     let mut loaded = read(&sources, server)?;
     if let Some(own) = loaded.schema.roles_mut() {
         *own = roles;
     }
     Ok(loaded)
-}
-
-/// Returns the start of the first statement about a named role not understood, such as an account's
-/// with a hash behind, which is left out; `None` for a text read whole.
-pub fn unknown_role_words(text: &Source, server: &Server, names: &[String]) -> Option<String> {
-    let (rest, _) = take_roles(std::slice::from_ref(text), server, names);
-    let rest = rest.iter().map(|source| source.text.as_str());
-    let line = rest.flat_map(str::lines).find(|line| {
-        let letters = line.chars().filter(|letter| !letter.is_whitespace());
-        letters.clone().any(|letter| letter != ';')
-    })?;
-    Some(without_secret(line).to_owned())
 }
 
 fn take_roles(
@@ -240,19 +232,28 @@ fn plan_in_order(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Pl
 impl Schema {
     /// Returns the whole schema as statements without `;`, in an order accepted by an empty server.
     pub fn statements(&self) -> Vec<String> {
-        let others = match self {
+        self.behind(self.role_statements())
+    }
+
+    /// Returns the statements of [`Schema::statements`] without passwords of roles known to another
+    /// schema: only a creation needs one.
+    pub fn statements_beside(&self, known: &Schema) -> Vec<String> {
+        let roles = self.roles().zip(known.roles()).map(|(own, known)| {
+            let mut own = own.clone();
+            own.forget_logins_of(known);
+            own.statements()
+        });
+        self.behind(roles.unwrap_or_default())
+    }
+
+    /// Returns all other statements behind the roles'.
+    fn behind(&self, mut roles: Vec<String>) -> Vec<String> {
+        roles.extend(match self {
             Schema::Mysql(schema) => schema.statements(),
             Schema::Postgres(schema) => schema.statements(),
             Schema::Sqlite(schema) => schema.statements(),
-        };
-        let mut all = self.role_statements();
-        match all.is_empty() {
-            true => others,
-            false => {
-                all.extend(others);
-                all
-            }
-        }
+        });
+        roles
     }
 
     fn roles(&self) -> Option<&roles::Roles> {
@@ -271,17 +272,33 @@ impl Schema {
         }
     }
 
+    /// Reads named roles from the text of a server, without passwords.
+    ///
+    /// # Errors
+    /// The start of the first statement not understood, up to a possible password.
+    pub fn read_roles(
+        &mut self,
+        text: Source,
+        server: &Server,
+        names: &[String],
+    ) -> Result<(), String> {
+        let (rest, roles) = take_roles(&[text], server, names);
+        let mut lines = rest.iter().flat_map(|source| source.text.lines());
+        let is_statement = |line: &&str| line.contains(|letter| letter != ';' && letter != ' ');
+        if let Some(line) = lines.find(is_statement) {
+            return Err(without_secret(line).to_owned());
+        }
+        if let Some(own) = self.roles_mut() {
+            *own = roles;
+            own.forget_logins();
+        }
+        Ok(())
+    }
+
     /// Forgets the passwords of roles, known to a server and not for a text.
     pub fn forget_logins(&mut self) {
         if let Some(roles) = self.roles_mut() {
             roles.forget_logins();
-        }
-    }
-
-    /// Forgets the passwords of roles in another schema: only a creation needs one.
-    pub fn forget_logins_of(&mut self, known: &Schema) {
-        if let (Some(roles), Some(known)) = (self.roles_mut(), known.roles()) {
-            roles.forget_logins_of(known);
         }
     }
 

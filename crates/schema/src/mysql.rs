@@ -43,6 +43,7 @@ use model::{Event, Grant, Name, Opaque, Table, Trigger, View};
 pub(crate) use roles::role_changes;
 
 pub use dormant::dormant;
+pub use lex::{backticked, literal};
 pub use oracle::{ORACLE_MODE, needs_oracle_mode};
 
 /// The schema of one database.

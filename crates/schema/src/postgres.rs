@@ -31,6 +31,7 @@ mod unsaid;
 
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
 
+pub use roles::NAME_LISTS;
 pub(crate) use roles::role_changes;
 
 pub use model::Schema;

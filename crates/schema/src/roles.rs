@@ -20,7 +20,7 @@ pub(crate) use fact::{ALL, EVERY, Fact, LIMITS, PASSING, RIGHTS};
 pub(crate) use login::Login;
 
 /// First PostgreSQL with options of a membership other than `ADMIN`.
-const WITH_OPTIONS: Version = Version(16, 0, 0);
+pub const MEMBERSHIP_OPTIONS: Version = Version(16, 0, 0);
 
 /// What the spelling of roles depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,9 +89,6 @@ pub(crate) fn take(
         flavour: Flavour::of(server),
         ..Roles::default()
     };
-    if names.is_empty() {
-        return (sources, roles);
-    }
     let found: Vec<Vec<Found>> = sources.iter().map(|source| read(&source.text)).collect();
     for change in found.iter().flatten().flat_map(|found| &found.changes) {
         let is_named = || names.iter().any(|name| is_called(&change.role, name));
@@ -143,7 +140,9 @@ fn blank(text: &mut String, start: usize, end: usize) {
 
 impl Flavour {
     fn of(server: &Server) -> Flavour {
-        let is_new = server.version.is_none_or(|version| version >= WITH_OPTIONS);
+        let is_new = server
+            .version
+            .is_none_or(|version| version >= MEMBERSHIP_OPTIONS);
         match server.product {
             Product::Mysql => Flavour::Mysql,
             Product::MariaDb => Flavour::MariaDb,

@@ -3,21 +3,26 @@
 use super::*;
 use crate::{Exact, PumaFlags};
 
+/// Work behind a queue, with a little running time.
+fn queued(work: Work) -> Work {
+    Work {
+        queue: 1_500.0,
+        running: 2.0,
+        ..work
+    }
+}
+
 /// Five threads, each sleeping for a second, serve five requests a second.
 #[test]
 fn sleepers_exhaust_the_threads() {
-    let fetch = Work {
-        queue: 1_500.0,
-        running: 2.0,
+    let fetch = queued(Work {
         sleep: 1_000.0,
         ..Work::default()
-    };
-    let other = Work {
-        queue: 1_500.0,
-        running: 2.0,
+    });
+    let other = queued(Work {
         sql: 2.0,
         ..Work::default()
-    };
+    });
     let run = Run::new()
         .requests("GET /fetch", 50, fetch)
         .requests("GET /message", 350, other);
@@ -120,18 +125,14 @@ fn a_replay_that_does_not_fit_says_nothing() {
 
 /// All threads are held by sleeps of a second, while everything else queues.
 fn exhausted(by: impl FnOnce(Run) -> Run) -> Run {
-    let fetch = Work {
-        queue: 1_500.0,
-        running: 2.0,
+    let fetch = queued(Work {
         sleep: 1_000.0,
         ..Work::default()
-    };
-    let other = Work {
-        queue: 1_500.0,
-        running: 2.0,
+    });
+    let other = queued(Work {
         sql: 2.0,
         ..Work::default()
-    };
+    });
     by(Run::new().requests("GET /fetch", 50, fetch))
         .requests("GET /message", 350, other)
         .issuing("SELECT a FROM t WHERE id = ?", "app.rb:1", 100, 1.9)
@@ -141,18 +142,14 @@ fn exhausted(by: impl FnOnce(Run) -> Run) -> Run {
 /// the statement's own.
 #[test]
 fn threads_that_wait_for_one_row_want_no_others() {
-    let fetch = Work {
-        queue: 1_500.0,
-        running: 2.0,
+    let fetch = queued(Work {
         sql: 1_000.0,
         ..Work::default()
-    };
-    let other = Work {
-        queue: 1_500.0,
-        running: 2.0,
+    });
+    let other = queued(Work {
         sql: 2.0,
         ..Work::default()
-    };
+    });
     let adds_threads = |database: &str| {
         let statement = "UPDATE counters SET value = value + ? WHERE id = ?";
         let mut run = Run::new()

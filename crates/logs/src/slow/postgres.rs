@@ -104,15 +104,20 @@ mod tests {
         \tnot a statement\n\
         2026-11-25 01:02:03.456 UTC [42] LOG:  checkpoint starting: time\n";
 
-    #[test]
-    fn statements_and_executions_are_read() {
-        let slow = super::super::postgres(LOG.as_bytes()).expect("a log");
+    /// Checks a log with two executions of one statement, within a second.
+    fn check_two_of_one_statement(log: &str) {
+        let slow = super::super::postgres(log.as_bytes()).expect("a log");
         let statements = slow.statements();
         assert_eq!((slow.unread.lines, statements.len()), (0, 1));
         assert_eq!(
             (statements[0].times.count(), statements[0].times.sum()),
             (2, 1.0)
         );
+    }
+
+    #[test]
+    fn statements_and_executions_are_read() {
+        check_two_of_one_statement(LOG);
     }
 
     #[test]
@@ -126,12 +131,6 @@ mod tests {
             \tWHERE id = $1\n\
             [42] LOG:  duration: 0.100 ms  bind <unnamed>: \n\
             \tSELECT * FROM items\n";
-        let slow = super::super::postgres(log.as_bytes()).expect("a log");
-        let statements = slow.statements();
-        assert_eq!((slow.unread.lines, statements.len()), (0, 1));
-        assert_eq!(
-            (statements[0].times.count(), statements[0].times.sum()),
-            (2, 1.0)
-        );
+        check_two_of_one_statement(log);
     }
 }

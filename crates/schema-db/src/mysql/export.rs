@@ -12,6 +12,7 @@ use std::thread;
 
 use ::mysql::prelude::Queryable;
 use ::mysql::{Conn, Row};
+use schema::mysql::backticked;
 use schema::{Product, Server};
 
 use super::{MysqlAddress, connection, error};
@@ -312,7 +313,7 @@ fn definition(connection: &mut Conn, object: &Object) -> Result<Option<String>, 
         Kind::Package => ("PACKAGE", 2),
         Kind::PackageBody => ("PACKAGE BODY", 2),
     };
-    let sql = format!("SHOW CREATE {kind} `{}`", object.name.replace('`', "``"));
+    let sql = format!("SHOW CREATE {kind} {}", backticked(&object.name));
     let row: Option<Row> = match connection.query_first(&sql) {
         Ok(row) => row,
         Err(::mysql::Error::MySqlError(error)) if gone(error.code) => return Ok(None),

@@ -3,6 +3,7 @@
 use ::mysql::Conn;
 use ::mysql::prelude::Queryable;
 use schema::Product;
+use schema::mysql::{backticked, literal};
 
 use super::error;
 use crate::DbError;
@@ -32,8 +33,8 @@ pub(super) fn statements(
     let mut text = String::new();
     for (user, host, is_role) in found {
         let account = match host.as_str() {
-            "" => quoted(&user),
-            host => format!("{}@{}", quoted(&user), quoted(host)),
+            "" => backticked(&user),
+            host => format!("{}@{}", backticked(&user), backticked(host)),
         };
         if is_role {
             text.push_str(&format!("CREATE ROLE {account};\n"));
@@ -77,14 +78,6 @@ fn read<T: ::mysql::prelude::FromRow>(connection: &mut Conn, sql: &str) -> Resul
     connection
         .query(sql)
         .map_err(|error| error::in_statement(error, sql))
-}
-
-fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
-
-fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 #[cfg(test)]

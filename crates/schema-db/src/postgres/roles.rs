@@ -1,13 +1,7 @@
 //! Roles of the server as statements, without passwords.
 
-use schema::Version;
-
-/// First version with options of a membership other than `ADMIN`.
-const WITH_OPTIONS: Version = Version(16, 0, 0);
-
-/// Settings whose stored value is a list of names, quoted where needed.
-const LISTS: &str = "'local_preload_libraries', 'search_path', 'session_preload_libraries', \
-    'shared_preload_libraries', 'temp_tablespaces', 'unix_socket_directories'";
+use schema::postgres::NAME_LISTS;
+use schema::{MEMBERSHIP_OPTIONS, Version};
 
 /// The query for statements creating roles by name.
 pub(super) fn query(names: &[String], version: Option<Version>) -> String {
@@ -15,7 +9,8 @@ pub(super) fn query(names: &[String], version: Option<Version>) -> String {
         .iter()
         .map(|name| format!("'{}'", name.replace('\'', "''")));
     let names = names.collect::<Vec<_>>().join(", ");
-    let has_options = version.is_none_or(|version| version >= WITH_OPTIONS);
+    let has_options = version.is_none_or(|version| version >= MEMBERSHIP_OPTIONS);
+    let lists = NAME_LISTS.map(|name| format!("'{name}'")).join(", ");
     let options = match has_options {
         true => {
             "format(' WITH ADMIN %s, INHERIT %s, SET %s', bool_or(admin_option)::text, bool_or(inherit_option)::text, bool_or(set_option)::text)"
@@ -43,7 +38,7 @@ pub(super) fn query(names: &[String], version: Option<Version>) -> String {
             FROM pg_auth_members JOIN pg_roles g ON g.oid = roleid JOIN named m ON m.oid = member GROUP BY g.rolname, m.rolname
             UNION ALL
             SELECT 3, rolname, format('ALTER ROLE %I', rolname) || COALESCE(' IN DATABASE ' || quote_ident(datname), '')
-                || format(' SET %s TO ', name) || CASE WHEN name IN ({LISTS}) THEN value ELSE quote_literal(value) END
+                || format(' SET %s TO ', name) || CASE WHEN name IN ({lists}) THEN value ELSE quote_literal(value) END
             FROM setting
             UNION ALL
             SELECT 4, rolname, format('COMMENT ON ROLE %I IS %L', rolname, shobj_description(oid, 'pg_authid'))

@@ -1,6 +1,7 @@
 //! One index, created and dropped again.
 
 use schema::Product;
+use schema::mysql::backticked;
 
 use super::has_backticks;
 use crate::{Database, DbError};
@@ -63,20 +64,16 @@ impl Index {
     /// Returns the statement dropping the index.
     pub fn drop_statement(&self, product: Product) -> String {
         if has_backticks(product) {
-            let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
-            format!(
-                "DROP INDEX {} ON {}",
-                quoted(&self.name),
-                quoted(&self.table)
-            )
+            let (index, table) = (backticked(&self.name), backticked(&self.table));
+            format!("DROP INDEX {index} ON {table}")
         } else {
             format!("DROP INDEX \"{}\"", self.name.replace('"', "\"\""))
         }
     }
 }
 
-/// A text in SQL. Backslashes never occur in names that a finding makes, and are doubled for
-/// servers that read them.
+/// A text in SQL. Backslashes never occur in names made by a finding, and are doubled for servers
+/// that read them.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

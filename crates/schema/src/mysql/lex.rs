@@ -6,7 +6,8 @@ mod quote;
 use crate::rename::{Renamed, renamed_from};
 use crate::{Product, Server, Version};
 
-pub(super) use quote::{backticked, literal, unquoted};
+pub(super) use quote::unquoted;
+pub use quote::{backticked, literal};
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

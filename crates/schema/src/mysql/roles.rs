@@ -133,7 +133,7 @@ impl Reader<'_, '_> {
     fn created_roles(&mut self) -> Read {
         self.cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
         for role in self.accounts()? {
-            let (is_user, login) = (false, Login::none());
+            let (is_user, login) = (false, Login::default());
             self.push(&role, What::Create { is_user, login });
         }
         self.done()
@@ -141,19 +141,29 @@ impl Reader<'_, '_> {
 
     fn created_users(&mut self) -> Read {
         self.cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
+        self.with_users(|login| What::Create {
+            is_user: true,
+            login,
+        })
+    }
+
+    fn altered(&mut self) -> Read {
+        self.cursor.eat_seq(&["IF", "EXISTS"]);
+        self.with_users(What::Login)
+    }
+
+    /// Reads users with options; `what` makes the change of each login.
+    fn with_users(&mut self, what: fn(Login) -> What) -> Read {
         let users = self.users()?;
         let Some((rules, facts)) = self.options()? else {
             return Ok(None);
         };
-        for (user, login) in &users {
-            let login = Login {
-                rules: rules.clone(),
-                ..login.clone()
-            };
-            let is_user = true;
-            self.push(user, What::Create { is_user, login });
+        let names: Vec<String> = users.iter().map(|(user, _)| user.clone()).collect();
+        for (user, mut login) in users {
+            login.rules.clone_from(&rules);
+            self.push(&user, what(login));
         }
-        self.set_all(&names(&users), facts);
+        self.set_all(&names, facts);
         self.done()
     }
 
@@ -302,23 +312,6 @@ impl Reader<'_, '_> {
         Ok(Some(roles.join(", ")))
     }
 
-    fn altered(&mut self) -> Read {
-        self.cursor.eat_seq(&["IF", "EXISTS"]);
-        let users = self.users()?;
-        let Some((rules, facts)) = self.options()? else {
-            return Ok(None);
-        };
-        for (user, login) in &users {
-            let login = Login {
-                rules: rules.clone(),
-                ..login.clone()
-            };
-            self.push(user, What::Login(login));
-        }
-        self.set_all(&names(&users), facts);
-        self.done()
-    }
-
     fn default_role(&mut self) -> Read {
         let roles = self.roles_or_none()?;
         if !self.cursor.eat("TO") {
@@ -417,10 +410,6 @@ impl Reader<'_, '_> {
             None => name.to_owned(),
         }
     }
-}
-
-fn names(users: &[(String, Login)]) -> Vec<String> {
-    users.iter().map(|(user, _)| user.clone()).collect()
 }
 
 /// Tokens as written, with a space between.

@@ -2,11 +2,11 @@
 
 use super::kept::Words;
 use super::name::{literal, quote};
-use super::split::{self, PieceKind};
+use super::split::{self, PieceKind, without_comments};
 use crate::roles::{Change, Fact, Found, LIMITS, Login, RIGHTS, What};
 
-/// Settings with a list of names as the value.
-const LISTS: [&str; 6] = [
+/// Settings with a list of names as the value, quoted where needed.
+pub const NAME_LISTS: [&str; 6] = [
     "local_preload_libraries",
     "search_path",
     "session_preload_libraries",
@@ -28,33 +28,6 @@ pub(crate) fn role_changes(text: &str) -> Vec<Found> {
         })
     });
     found.collect()
-}
-
-/// The text with a space for each comment outside of strings and quoted names.
-fn without_comments(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut quote = None;
-    while let Some(letter) = rest.chars().next() {
-        let is_comment = quote.is_none() && (rest.starts_with("--") || rest.starts_with("/*"));
-        if is_comment {
-            let end = match rest.starts_with("--") {
-                true => rest.find('\n'),
-                false => rest.find("*/").map(|end| end + 2),
-            };
-            plain.push(' ');
-            rest = &rest[end.unwrap_or(rest.len())..];
-            continue;
-        }
-        match quote {
-            Some(end) if end == letter => quote = None,
-            None if matches!(letter, '\'' | '"') => quote = Some(letter),
-            _ => {}
-        }
-        plain.push(letter);
-        rest = &rest[letter.len_utf8()..];
-    }
-    plain
 }
 
 fn changes(text: &str) -> Option<Vec<Change>> {
@@ -179,7 +152,7 @@ fn setting(words: &mut Words<'_>) -> Option<(String, Option<String>)> {
         }
         words.rest().starts_with(',').then(|| words.skip_letter())?;
     }
-    let value = match LISTS.contains(&name.as_str()) {
+    let value = match NAME_LISTS.contains(&name.as_str()) {
         true => items
             .iter()
             .map(|item| literal(item))
@@ -207,7 +180,7 @@ impl Options {
     fn of(role: &str) -> Options {
         Options {
             role: role.to_owned(),
-            login: Login::none(),
+            login: Login::default(),
             changes: Vec::new(),
         }
     }
@@ -262,7 +235,7 @@ impl Options {
                 self.login = Login {
                     way: format!("PASSWORD {}", literal(&words.string()?)),
                     is_secret: true,
-                    ..Login::none()
+                    ..Login::default()
                 };
             }
         }

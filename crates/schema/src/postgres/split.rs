@@ -4,8 +4,10 @@
 //! parentheses, bodies between `BEGIN ATOMIC` and `END`, data after `COPY … FROM stdin`, and lines
 //! that are for psql.
 
+mod comments;
 mod names;
 
+pub(crate) use comments::without_comments;
 pub(crate) use names::{names, with_renamed};
 
 /// What a piece of text is.

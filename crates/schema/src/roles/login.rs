@@ -16,11 +16,6 @@ pub(crate) struct Login {
 }
 
 impl Login {
-    /// The login of what nobody logs in as.
-    pub(crate) fn none() -> Login {
-        Login::default()
-    }
-
     /// Takes over what a later statement states.
     pub(super) fn take(&mut self, later: Login) {
         let rules = [self.rules.as_str(), later.rules.as_str()].join(" ");

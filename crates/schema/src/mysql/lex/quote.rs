@@ -42,7 +42,7 @@ pub(in crate::mysql) fn unquoted(text: &str) -> String {
 }
 
 /// Quotes a string like a server's output.
-pub(in crate::mysql) fn literal(plain: &str) -> String {
+pub fn literal(plain: &str) -> String {
     let mut text = String::with_capacity(plain.len() + 2);
     text.push('\'');
     for letter in plain.chars() {
@@ -60,7 +60,7 @@ pub(in crate::mysql) fn literal(plain: &str) -> String {
 }
 
 /// A name in backticks.
-pub(in crate::mysql) fn backticked(name: &str) -> String {
+pub fn backticked(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
