@@ -4,11 +4,13 @@ mod mysql;
 mod postgres;
 mod sqlite;
 
+use std::collections::{HashMap, HashSet};
+
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
 use breakdown::SqlSummary;
 use database::Kind;
-use recording::{DatabaseFacts, HostSample, ProcessRole, SqlUse};
+use recording::{DatabaseFacts, HostSample, ProcessRole, TextId};
 use words::{Text, text};
 
 use crate::context::Context;
@@ -85,13 +87,14 @@ struct Writes {
 impl Writes {
     fn of(context: &Context<'_>) -> Writes {
         const VERBS: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "REPLACE"];
+        let transactions = Transactions::of(context);
         let (mut count, mut demand) = (0.0, Demand::default());
         for sql in &context.breakdown.sql {
             let verb = query::verb(&sql.digest);
             let (flushed, share) = match verb.as_str() {
                 "COMMIT" => (1.0, 1.0),
                 verb if VERBS.contains(&verb) => {
-                    let alone = outside_of_transactions(context, sql);
+                    let alone = transactions.outside(sql);
                     // Waits for rows end with others' transactions.
                     let waits = RowWait::of(context, sql).map_or(0.0, |wait| wait.share());
                     (alone, alone * (1.0 - waits))
@@ -134,23 +137,44 @@ impl Writes {
     }
 }
 
-/// Returns the share of a statement's time in requests without a COMMIT, 0 to 1: there each write
-/// is a transaction. In the others, recordings do not say which writes the COMMIT is for.
-fn outside_of_transactions(context: &Context<'_>, sql: &SqlSummary) -> f64 {
-    let commits = |used: &SqlUse| query::verb(context.text(used.digest)) == "COMMIT";
-    let (mut all, mut alone) = (0.0, 0.0);
-    let requests = context.joined.requests.iter();
-    for handled in requests.filter_map(|request| request.handled) {
-        let uses = handled.sql.iter().filter(|used| used.digest == sql.id);
-        let time: f64 = uses.map(|used| used.time.as_millis_f64()).sum();
-        all += time;
-        if time > 0.0 && !handled.sql.iter().any(commits) {
-            alone += time;
+/// Time of each statement, and the part in requests without a COMMIT: there each write is a
+/// transaction. In the others, recordings do not say which writes the COMMIT is for.
+struct Transactions {
+    /// By digest, in milliseconds: all, and outside of transactions.
+    times: HashMap<TextId, (f64, f64)>,
+}
+
+impl Transactions {
+    fn of(context: &Context<'_>) -> Transactions {
+        let texts = context.recording.texts.iter();
+        let commits: HashSet<TextId> = texts
+            .filter(|(_, text)| query::verb(text) == "COMMIT")
+            .map(|(id, _)| id)
+            .collect();
+        let mut times: HashMap<TextId, (f64, f64)> = HashMap::new();
+        let requests = context.joined.requests.iter();
+        for handled in requests.filter_map(|request| request.handled) {
+            let inside = handled
+                .sql
+                .iter()
+                .any(|used| commits.contains(&used.digest));
+            for used in &handled.sql {
+                let time = used.time.as_millis_f64();
+                let (all, outside) = times.entry(used.digest).or_default();
+                *all += time;
+                *outside += if inside { 0.0 } else { time };
+            }
         }
+        Transactions { times }
     }
-    match all > 0.0 {
-        true => alone / all,
-        false => 1.0,
+
+    /// Returns the share of a statement's time outside of transactions, 0 to 1; 1 where the
+    /// recording has no time of the statement.
+    fn outside(&self, sql: &SqlSummary) -> f64 {
+        match self.times.get(&sql.id) {
+            Some((all, outside)) if *all > 0.0 => outside / all,
+            _ => 1.0,
+        }
     }
 }
 

@@ -36,9 +36,11 @@ fn pragma<'a>(context: &Context<'a>, name: &str) -> Option<&'a str> {
 
 fn journal(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
     let mode = database.setting("journal_mode")?;
+    if !["delete", "truncate", "persist"].contains(&mode) {
+        return None;
+    }
     let writes = Writes::of(context);
-    let rolls_back = ["delete", "truncate", "persist"].contains(&mode);
-    (rolls_back && writes.matter()).then(|| Advice {
+    writes.matter().then(|| Advice {
         what: text!("SQLite's journal_mode is {mode}: readers and writers keep each other out", mode),
         why: text!("a writer needs the file for itself, and each commit flushes journal and file"),
         evidence: vec![writes.evidence()],
@@ -55,8 +57,11 @@ fn synchronous(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice
     let with_log = database.setting("journal_mode")? == "wal";
     let told = pragma(context, "synchronous");
     let relaxed = told.is_some_and(|value| !value.eq_ignore_ascii_case("full"));
+    if !with_log || relaxed {
+        return None;
+    }
     let writes = Writes::of(context);
-    (with_log && !relaxed && writes.matter()).then(|| Advice {
+    writes.matter().then(|| Advice {
         what: text!("SQLite may flush the disk on each commit: synchronous is FULL unless it is set"),
         why: text!("with a write-ahead log NORMAL is as safe against damage, and flushes at checkpoints only"),
         evidence: vec![
