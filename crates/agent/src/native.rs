@@ -31,8 +31,11 @@ const LIVE_HALF: &str = include_str!("../../../ruby/live.rb");
 const GVL_SINCE: [c_int; 2] = [3, 2];
 const RUBY_SINCE: [c_int; 2] = [3, 1];
 
+/// First Ruby with M:N threads, in which several threads share one of the system's.
+const MANY_TO_MANY_SINCE: [c_int; 2] = [3, 3];
+
 /// Defines the functions and evaluates the Ruby half. Leaves everything as it was in an unknown
-/// Ruby, or without a request for the agent.
+/// Ruby, with M:N threads, or without a request for the agent.
 pub(crate) fn start() {
     let Some([major, minor, _]) = ruby_version() else {
         return;
@@ -45,6 +48,14 @@ pub(crate) fn start() {
         process::complain("trouble: this Ruby is not supported; 3.1 or later is needed");
         return;
     };
+    let variable = std::env::var("RUBY_MN_THREADS").unwrap_or_default();
+    if [major, minor] >= MANY_TO_MANY_SINCE && asks_for_many_to_many(&variable) {
+        process::complain(
+            "trouble: RUBY_MN_THREADS is set: several of Ruby's threads share one of the \
+             system's, by which the agent tells requests apart; unset it to see the app from inside",
+        );
+        return;
+    }
     thread::prepare(api);
     route::prepare(api);
     if let Some(create) = api.rb_internal_thread_specific_key_create {
@@ -58,6 +69,15 @@ pub(crate) fn start() {
         evaluate(api, LIVE_HALF);
     }
     sampler::prepare(api, module, |ruby_half| evaluate(api, ruby_half));
+}
+
+/// Whether Ruby runs its threads M:N by this value of `RUBY_MN_THREADS`: a number above 0 at its
+/// beginning, as `atoi` reads it in `thread_pthread.c`.
+fn asks_for_many_to_many(value: &str) -> bool {
+    let number = value.trim_start();
+    let number = number.strip_prefix('+').unwrap_or(number);
+    let digits = number.bytes().take_while(u8::is_ascii_digit);
+    digits.map(|digit| digit - b'0').any(|digit| digit > 0)
 }
 
 /// Evaluates the Ruby half under a file name of the half's own, to keep the app's backtraces
@@ -291,4 +311,19 @@ extern "C" fn event_cost(_self: Value) -> Value {
         batches.sort_unstable();
         fixnum((batches[BATCHES / 2] / (ROUNDS * EVENTS_A_ROUND)) as i64)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_to_many_threads_are_asked_for_as_ruby_reads_it() {
+        for value in ["1", "2", " 10", "+1", "1x", "01"] {
+            assert!(asks_for_many_to_many(value), "{value:?}");
+        }
+        for value in ["", "0", "00", "-1", "yes", "x1"] {
+            assert!(!asks_for_many_to_many(value), "{value:?}");
+        }
+    }
 }

@@ -101,6 +101,7 @@ const CHECKS: [Check; 9] = [
             "agent::requests_that_a_client_leaves_out",
             "agent::the_app_sees_nothing",
             "agent::pauses_of_the_host",
+            "agent::threads_that_share_native_ones",
         ],
         ..INSIDE
     },
@@ -216,7 +217,8 @@ fn add(cell: &mut Cell, more: &Cell) {
     cell.undecided += more.undecided;
     cell.tries = cell.tries.max(more.tries);
     // A program that ends before its first result has failed too.
-    cell.failed += more.failed.max(u64::from(more.passed + more.failed == 0));
+    let results = more.passed + more.undecided + more.failed;
+    cell.failed += more.failed.max(u64::from(results == 0));
     cell.deviation = larger(cell.deviation, more.deviation);
     cell.share_off = larger(cell.share_off, more.share_off);
 }
@@ -365,6 +367,17 @@ mod tests {
         let cell = read(output);
         assert_eq!((cell.failed, cell.undecided), (0, 1));
         assert!((cell.deviation.unwrap() - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_undecided_test_is_no_failure_of_its_column() {
+        let mut cell = Cell::default();
+        let undecided = Cell {
+            undecided: 1,
+            ..Cell::default()
+        };
+        add(&mut cell, &undecided);
+        assert_eq!((cell.failed, cell.undecided), (0, 1));
     }
 
     #[test]

@@ -15,24 +15,16 @@ pub(super) struct Mode {
     pub(super) ruby: &'static str,
     /// Of Puma, where a test does not ask for a cluster itself.
     pub(super) puma: &'static str,
-    /// `NAME=value` for both.
-    pub(super) env: &'static str,
 }
 
 const SINGLE: Mode = Mode {
     name: "single",
     ruby: "",
     puma: "",
-    env: "",
 };
 const CLUSTER: Mode = Mode {
     name: "cluster",
     puma: "-w 1",
-    ..SINGLE
-};
-pub(super) const MANY_TO_MANY: Mode = Mode {
-    name: "RUBY_MN_THREADS=1",
-    env: "RUBY_MN_THREADS=1",
     ..SINGLE
 };
 const YJIT: Mode = Mode {
@@ -52,7 +44,7 @@ pub(super) const ZJIT: Mode = Mode {
 };
 
 /// The modes in the order of the table.
-const MODES: [Mode; 6] = [SINGLE, CLUSTER, MANY_TO_MANY, YJIT, YJIT_CLUSTER, ZJIT];
+const MODES: [Mode; 5] = [SINGLE, CLUSTER, YJIT, YJIT_CLUSTER, ZJIT];
 
 /// What answers requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,14 +131,10 @@ pub(super) fn has_events(found: &Versions) -> bool {
 
 /// Servers packaged by a release, with the modes of each.
 pub(super) fn packaged(found: &Versions) -> Vec<(Server, String, Mode)> {
-    let modes = match has_events(found) {
-        true => &[SINGLE, CLUSTER, MANY_TO_MANY][..],
-        false => &[SINGLE, CLUSTER][..],
-    };
     let mut rows = Vec::new();
     if let Some(puma) = &found.puma {
         let row = |mode: &Mode| (Server::Puma, puma.clone(), *mode);
-        rows.extend(modes.iter().map(row));
+        rows.extend([SINGLE, CLUSTER].iter().map(row));
     }
     if let Some(unicorn) = &found.unicorn {
         rows.push((Server::Unicorn, unicorn.clone(), SINGLE));
@@ -226,15 +214,12 @@ mod tests {
 3.3.8 × Puma 5.6.5 single
 3.3.8 × Puma 6.6.0 single
 3.3.8 × Puma 6.6.0 cluster
-3.3.8 × Puma 6.6.0 RUBY_MN_THREADS=1
 3.4.11 × Puma 5.6.5 single
 3.4.11 × Puma 8.0.2 single
 3.4.11 × Puma 8.0.2 cluster
-3.4.11 × Puma 8.0.2 RUBY_MN_THREADS=1
 4.0.5 × Puma 5.6.5 single
 4.0.5 × Puma 8.0.2 single
 4.0.5 × Puma 8.0.2 cluster
-4.0.5 × Puma 8.0.2 RUBY_MN_THREADS=1
 4.0.5 × Puma 8.0.2 YJIT
 4.0.5 × Puma 8.0.2 YJIT, cluster
 4.0.5 × Puma 8.0.2 ZJIT";

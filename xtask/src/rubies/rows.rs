@@ -56,12 +56,8 @@ impl Row {
 }
 
 fn ruby_script(program: &Path, mode: &Mode) -> String {
-    let export = match mode.env {
-        "" => String::new(),
-        pair => format!("export {pair}\n"),
-    };
     let program = program.display();
-    format!("#!/bin/sh\n{export}exec '{program}' {} \"$@\"\n", mode.ruby)
+    format!("#!/bin/sh\nexec '{program}' {} \"$@\"\n", mode.ruby)
 }
 
 fn puma_script(ruby: &Path, puma: &Path, mode: &Mode) -> String {
@@ -202,7 +198,7 @@ fn of_built(built: &Built, is_beside_packaged: bool) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::names::{MANY_TO_MANY, YJIT_CLUSTER, ZJIT};
+    use super::super::names::{YJIT_CLUSTER, ZJIT};
     use super::*;
 
     #[test]
@@ -214,9 +210,8 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_reaches_ruby_by_flag_or_by_variable() {
+    fn a_mode_reaches_ruby_by_its_flag() {
         let ruby = Path::new("/r");
         assert!(ruby_script(ruby, &ZJIT).contains("exec '/r' --zjit"));
-        assert!(ruby_script(ruby, &MANY_TO_MANY).contains("export RUBY_MN_THREADS=1\n"));
     }
 }

@@ -264,3 +264,28 @@ fn a_library_that_does_not_load_leaves_the_app_alone() {
         process.troubles
     );
 }
+
+/// Ruby 3.1 has no M:N threads and ignores the variable.
+#[test]
+fn threads_that_share_native_ones_are_not_watched() {
+    let mut puma = Puma::start_with(&["-t", "3:3"], HELLO, &[("RUBY_MN_THREADS", "1")]);
+    let answer = puma.connect().get("/", 1);
+    assert_eq!(answer, Some((200, "hello".to_owned())));
+    puma.poll_until("the agent's word", |puma| {
+        !puma.rings.processes().is_empty()
+    });
+    let processes = puma.rings.processes();
+    if processes[0].ruby.starts_with("ruby 3.1") {
+        return;
+    }
+    let troubles: Vec<&str> = processes
+        .iter()
+        .flat_map(|one| &one.troubles)
+        .map(String::as_str)
+        .collect();
+    assert!(
+        troubles[0].starts_with("RUBY_MN_THREADS is set"),
+        "{troubles:?}"
+    );
+    assert!(puma.handled.is_empty(), "{:?}", puma.handled);
+}
