@@ -140,6 +140,16 @@ fn every_question_to_a_server_is_answered() {
         let values = databases[0]["values"].as_object().expect("values");
         assert!(values.len() > 100, "{} values", values.len());
         assert!(values.contains_key("max_connections"));
+        // The document is stored and passed on.
+        let hidden = [
+            "archive_command",
+            "init_connect",
+            "primary_conninfo",
+            "ssl_passphrase_command",
+        ];
+        for name in hidden {
+            assert!(!values.contains_key(name), "{variable}: {name}");
+        }
     }
 }
 

@@ -6,25 +6,30 @@ use std::fs;
 use super::{count_of_list, field, file, group, reason};
 use doctor::snapshot::{Process, Unseen};
 
-/// Beginnings of the names of variables read. Others may hold secrets and are not read.
-const VARIABLES: [&str; 16] = [
-    "RUBYOPT",
-    "RUBY_",
-    "MALLOC_",
-    "LD_PRELOAD",
-    "RAILS_ENV",
-    "RACK_ENV",
-    "RAILS_MAX_THREADS",
-    "RAILS_MIN_THREADS",
-    "RAILS_LOG_LEVEL",
-    "WEB_CONCURRENCY",
-    "PUMA_MAX_THREADS",
-    "PUMA_WORKERS",
-    "MAX_THREADS",
-    "MIN_THREADS",
+/// Names of variables read. Others may hold secrets and are not read.
+const VARIABLES: [&str; 19] = [
     "COVERAGE",
     "DISABLE_BOOTSNAP",
+    "LD_PRELOAD",
+    "MAX_THREADS",
+    "MIN_THREADS",
+    "PUMA_MAX_THREADS",
+    "PUMA_MIN_THREADS",
+    "PUMA_WORKERS",
+    "RACK_ENV",
+    "RAILS_ENV",
+    "RAILS_LOG_LEVEL",
+    "RAILS_MAX_THREADS",
+    "RAILS_MIN_THREADS",
+    "RUBYOPT",
+    "RUBY_FREE_MIN",
+    "RUBY_MAX_CPU",
+    "RUBY_MN_THREADS",
+    "RUBY_THREAD_TIMESLICE",
+    "WEB_CONCURRENCY",
 ];
+/// Beginnings of names that only Ruby and the allocator use.
+const FAMILIES: [&str; 4] = ["MALLOC_", "RUBY_GC_", "RUBY_HEAP_", "RUBY_YJIT_"];
 
 /// Reads the process, or Hakaru's own in place of an app started here.
 pub(super) fn read(pid: Option<u32>, unseen: &mut Vec<Unseen>) -> Process {
@@ -84,18 +89,17 @@ fn open_files(at: &str, pid: Option<u32>, unseen: &mut Vec<Unseen>) -> Option<u6
 }
 
 fn environment(at: &str, pid: Option<u32>, unseen: &mut Vec<Unseen>) -> BTreeMap<String, String> {
-    let matters = |name: &str| VARIABLES.iter().any(|known| name.starts_with(known));
     let Some(_) = pid else {
         return std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| matters(name))
+            .filter(|(name, _)| is_read(name))
             .collect();
     };
     match fs::read(format!("{at}/environ")) {
         Ok(bytes) => String::from_utf8_lossy(&bytes)
             .split('\0')
             .filter_map(|pair| pair.split_once('='))
-            .filter(|(name, _)| matters(name))
+            .filter(|(name, _)| is_read(name))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
         Err(error) => {
@@ -109,6 +113,11 @@ fn environment(at: &str, pid: Option<u32>, unseen: &mut Vec<Unseen>) -> BTreeMap
             BTreeMap::new()
         }
     }
+}
+
+/// Whether the value of a variable may be read.
+fn is_read(name: &str) -> bool {
+    VARIABLES.contains(&name) || FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
 /// Soft and hard limit; `None` inside is unlimited.
@@ -151,6 +160,21 @@ mod tests {
             allocator("7f r-xp /usr/lib/libjemalloc.so.2\n7f r-xp /lib/libc.so.6"),
             Some("jemalloc".to_owned())
         );
+    }
+
+    #[test]
+    fn variables_that_may_hold_secrets_are_not_read() {
+        for name in ["COVERAGE", "MALLOC_ARENA_MAX", "RUBY_GC_HEAP_GROWTH_FACTOR"] {
+            assert!(is_read(name), "{name}");
+        }
+        for name in [
+            "COVERAGE_TOKEN",
+            "RUBY_LLM_API_KEY",
+            "RAILS_ENV_KEY",
+            "SECRET",
+        ] {
+            assert!(!is_read(name), "{name}");
+        }
     }
 
     #[test]

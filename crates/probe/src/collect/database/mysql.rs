@@ -11,10 +11,12 @@ macro_rules! own_schemas {
 
 /// Both.
 pub(super) const QUESTIONS: &[Question] = &[
+    // A snapshot is stored and passed on: no passwords, also not those inside of other settings.
     Question {
         name: "settings",
         rows: Rows::Pairs,
-        sql: "SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE '%password%'",
+        sql: "SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE '%password%' AND Variable_name NOT LIKE '%pwd%'
+              AND Variable_name NOT IN ('wsrep_sst_auth', 'wsrep_provider_options', 'init_connect')",
     },
     Question {
         name: "counters",

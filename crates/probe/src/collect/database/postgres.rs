@@ -4,13 +4,16 @@ use super::{Question, Rows};
 
 /// Every version.
 pub(super) const QUESTIONS: &[Question] = &[
+    // A snapshot is stored and passed on: no passwords of other servers, no commands with keys, and
+    // no settings of extensions, whose meaning is not known.
     Question {
         name: "settings",
         rows: Rows::Pairs,
         sql: "SELECT name, CASE unit WHEN '8kB' THEN (setting::numeric * 8192)::text
                 WHEN 'kB' THEN (setting::numeric * 1024)::text
                 WHEN 'MB' THEN (setting::numeric * 1048576)::text ELSE setting END
-              FROM pg_settings WHERE name NOT LIKE '%passw%'",
+              FROM pg_settings WHERE name NOT LIKE '%passw%' AND name NOT LIKE '%passphrase%'
+                AND name NOT LIKE '%conninfo%' AND name NOT LIKE '%command%' AND name NOT LIKE '%.%'",
     },
     Question {
         name: "counters",
