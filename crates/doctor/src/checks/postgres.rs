@@ -317,10 +317,15 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://www.postgresql.org/docs/current/warm-standby.html#STREAMING-REPLICATION-SLOTS",
         look: Look::Databases(POSTGRES, |db, _| {
             let found = listed(db, "idle replication slots", Level::Medium)?;
-            Some(found.change(
-                "SELECT pg_drop_replication_slot('…')",
-                "SELECT pg_create_physical_replication_slot('…')",
-            ))
+            // Dropping a slot loses its place for good: nothing makes it again.
+            Some(
+                found
+                    .change(phrase!("start what reads the slot again"), "")
+                    .change(
+                        phrase!("only if its reader is gone for good: SELECT pg_drop_replication_slot('…'); a reader that returns lacks the changes since, and must copy the data again"),
+                        "",
+                    ),
+            )
         }),
     },
     Check {

@@ -1,6 +1,7 @@
 //! Each check fires on a snapshot with the fault and is silent on one nearly with the fault.
 //! Snapshots are a healthy one with one thing changed.
 
+mod advice;
 mod databases;
 mod healthy;
 mod machine;
