@@ -12,6 +12,7 @@ mod mysql_use;
 mod network;
 mod noise;
 mod postgres;
+mod postgres_memory;
 mod postgres_use;
 mod replication;
 mod ruby;

@@ -280,6 +280,8 @@ pub struct Database {
     pub round_trip_ns: Option<f64>,
     /// Whether the server runs on the same machine.
     pub is_local: bool,
+    /// Memory limit of the server's control group; `None` without one, or for a server elsewhere.
+    pub memory_max_bytes: Option<u64>,
     /// Costs of the data's disk, if another than the app's; without figures for a disk only the
     /// server may use.
     pub disk: Option<DiskCosts>,

@@ -3,7 +3,7 @@
 use figures::numbers;
 use words::{phrase, text};
 
-use super::servers::{connection_churn, is_old_enough, memory, set, uptime};
+use super::servers::{MORE_MEMORY, at_start, connection_churn, is_old_enough, room, set, uptime};
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
 use crate::snapshot::{Database, DatabaseKind, Snapshot};
 
@@ -61,19 +61,14 @@ pub(super) const CHECKS: &[Check] = &[
         title: phrase!("statements have waited for a free page of the buffer pool"),
         why: phrase!("a read stands still until an old page has been written out"),
         source: "https://dev.mysql.com/doc/refman/8.4/en/server-status-variables.html (Innodb_buffer_pool_wait_free)",
-        look: Look::Databases(BOTH, |db, _| {
+        look: Look::Databases(BOTH, |db, s| {
             let waits = grown(db, "Innodb_buffer_pool_wait_free", 100.0)?;
             let size = db.number("innodb_buffer_pool_size")?;
-            Some(
-                Found::new(
-                    Level::Medium,
-                    format!("Innodb_buffer_pool_wait_free = {waits}"),
-                )
-                .change(
-                    set(db, "innodb_buffer_pool_size", size * 2.0),
-                    set(db, "innodb_buffer_pool_size", size),
-                ),
-            )
+            let found = Found::new(
+                Level::Medium,
+                format!("Innodb_buffer_pool_wait_free = {waits}"),
+            );
+            Some(larger_pool(found, db, s, size * 2.0))
         }),
     },
     Check {
@@ -248,10 +243,6 @@ fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
         () if data > 4.0 * size && is_old_enough(db) => Level::Low,
         () => return None,
     };
-    // Half of the machine at most, since the app may run on it too.
-    let most = memory(s).map_or(f64::INFINITY, |bytes| bytes / 2.0);
-    let wanted = (data * 1.25).max(USUAL).min(most);
-    let megabytes = (wanted / 1048576.0 / 128.0).ceil().max(1.0) * 128.0;
     let found = Found::new(
         level,
         format!("innodb_buffer_pool_size = {}", numbers::bytes(size as u64)),
@@ -260,11 +251,8 @@ fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
         "data {data}, {share} of reads from disk",
         data = numbers::bytes(data as u64),
         share = numbers::share(missed)
-    ))
-    .change(
-        set(db, "innodb_buffer_pool_size", megabytes * 1048576.0),
-        set(db, "innodb_buffer_pool_size", size),
-    );
+    ));
+    let found = larger_pool(found, db, s, (data * 1.25).max(USUAL));
     Some(
         match db.miss_ns.or(db.disk_costs(&s.measures).page_read_ns) {
             Some(ns) => found.cost(Cost::Each {
@@ -274,6 +262,24 @@ fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
             None => found,
         },
     )
+}
+
+/// Adds the change to a buffer pool of the wanted size, or of half the memory, since the app may run
+/// on the machine too.
+fn larger_pool(found: Found, db: &Database, s: &Snapshot, wanted: f64) -> Found {
+    const NAME: &str = "innodb_buffer_pool_size";
+    let size = db.number(NAME).unwrap_or(0.0);
+    let Some(bytes) = room(db, s, size, wanted, 0.5) else {
+        return found.change(MORE_MEMORY, "");
+    };
+    // MariaDB takes no more than this while it runs.
+    let most = db.number("innodb_buffer_pool_size_max");
+    match most.is_some_and(|most| bytes > most) {
+        true => found
+            .change(at_start(NAME, bytes), at_start(NAME, size))
+            .needs(Needs::Restart),
+        false => found.change(set(db, NAME, bytes), set(db, NAME, size)),
+    }
 }
 
 fn redo_log(db: &Database, _: &Snapshot) -> Option<Found> {

@@ -275,7 +275,7 @@ pub(super) const CHECKS: &[Check] = &[
                 .word("innodb_flush_method")
                 .filter(|method| method == "fsync")?;
             let pool = db.number("innodb_buffer_pool_size")?;
-            (pool > 0.4 * memory(s)?).then(|| {
+            (pool > 0.4 * memory(db, s)?).then(|| {
                 Found::new(Level::Low, format!("innodb_flush_method = {method}"))
                     .change(
                         phrase!("innodb_flush_method=O_DIRECT in the configuration file"),
@@ -314,32 +314,46 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn memory_sum(db: &Database, s: &Snapshot) -> Option<Found> {
-    const OF_THREAD: [&str; 6] = [
-        "sort_buffer_size",
-        "join_buffer_size",
-        "read_buffer_size",
-        "read_rnd_buffer_size",
-        "thread_stack",
-        "binlog_cache_size",
+    /// Buffers of each connection with their usual sizes; all may be set while the server runs.
+    const OF_THREAD: [(&str, f64); 5] = [
+        ("sort_buffer_size", 262_144.0),
+        ("join_buffer_size", 262_144.0),
+        ("read_buffer_size", 131_072.0),
+        ("read_rnd_buffer_size", 262_144.0),
+        ("binlog_cache_size", 32_768.0),
     ];
-    let of_thread: f64 = OF_THREAD.iter().filter_map(|name| db.number(name)).sum();
+    const STEP: f64 = 134_217_728.0;
+    let buffers = OF_THREAD.map(|(name, usual)| (name, usual, db.number(name).unwrap_or(0.0)));
+    let stack = db.number("thread_stack").unwrap_or(0.0);
+    let of_thread = buffers.iter().map(|(_, _, size)| size).sum::<f64>() + stack;
     let used = db.number("Max_used_connections")?;
     let pool = db.number("innodb_buffer_pool_size")?;
-    let machine = memory(s).filter(|_| db.is_local)?;
-    let sum = pool + of_thread * used + db.number("innodb_log_buffer_size").unwrap_or(0.0);
-    (sum > 0.85 * machine).then(|| {
-        Found::new(
+    let machine = memory(db, s)?;
+    let rest = of_thread * used + db.number("innodb_log_buffer_size").unwrap_or(0.0);
+    (pool + rest > 0.85 * machine).then(|| {
+        let found = Found::new(
             Level::High,
             text!(
                 "{sum} with {used} connections, machine {machine}",
-                sum = numbers::bytes(sum as u64),
+                sum = numbers::bytes((pool + rest) as u64),
                 used = used.to_string(),
                 machine = numbers::bytes(machine as u64)
             ),
-        )
-        .change(
-            set(db, "innodb_buffer_pool_size", (machine / 2.0).floor()),
-            set(db, "innodb_buffer_pool_size", pool),
-        )
+        );
+        // What takes most is made smaller: all that the rest leaves is smaller than the pool is.
+        let smaller = ((0.85 * machine - rest) / STEP).floor() * STEP;
+        if pool >= rest && smaller > 0.0 {
+            let name = "innodb_buffer_pool_size";
+            return found.change(set(db, name, smaller), set(db, name, pool));
+        }
+        let over = |(_, usual, size): &(&str, f64, f64)| size - usual;
+        let largest = buffers.iter().max_by(|a, b| over(a).total_cmp(&over(b)));
+        match largest.filter(|buffer| over(buffer) > 0.0) {
+            Some((name, usual, size)) => found.change(set(db, name, usual), set(db, name, size)),
+            None => found.change(
+                phrase!("smaller pools in the app, so that fewer connections are open"),
+                phrase!("as before"),
+            ),
+        }
     })
 }

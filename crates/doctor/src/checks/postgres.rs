@@ -3,7 +3,8 @@
 use figures::numbers;
 use words::{phrase, text};
 
-use super::servers::{is_old_enough, listed, memory, set, uptime};
+use super::postgres_memory;
+use super::servers::{is_old_enough, listed, set, uptime};
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
 use crate::snapshot::{Database, DatabaseKind, Snapshot};
 
@@ -17,7 +18,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: phrase!("shared_buffers is too small"),
         why: phrase!("pages that are needed again are asked from the kernel or the disk each time"),
         source: "pgtune (a quarter of memory); pgHero (99 % of reads from memory)",
-        look: Look::Databases(POSTGRES, shared_buffers),
+        look: Look::Databases(POSTGRES, postgres_memory::shared_buffers),
     },
     Check {
         id: "postgres.checkpoints-requested",
@@ -56,28 +57,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: phrase!("sorts and hashes are written to disk"),
         why: phrase!("work_mem is smaller than what they need"),
         source: "https://www.postgresql.org/docs/current/runtime-config-resource.html (work_mem); postgresqltuner",
-        look: Look::Databases(POSTGRES, |db, _| {
-            let (files, bytes) = (
-                db.number("(temporary files)")?,
-                db.number("(temporary bytes)")?,
-            );
-            let rate = files / uptime(db).filter(|_| is_old_enough(db))?;
-            (rate > 0.1).then(|| {
-                let size = db.number("work_mem").unwrap_or(4194304.0) / 1024.0;
-                Found::new(
-                    Level::Medium,
-                    text!(
-                        "{files} temporary files, {bytes}",
-                        files = files.to_string(),
-                        bytes = numbers::bytes(bytes as u64)
-                    ),
-                )
-                .change(
-                    set(db, "work_mem", format!("{}kB", size * 4.0)),
-                    set(db, "work_mem", format!("{size}kB")),
-                )
-            })
-        }),
+        look: Look::Databases(POSTGRES, postgres_memory::spills),
     },
     Check {
         id: "postgres.memory-above-machine",
@@ -85,26 +65,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: phrase!("the server may use more memory than there is"),
         why: phrase!("with all connections in use the machine swaps or kills it"),
         source: "pgtune; https://www.postgresql.org/docs/current/runtime-config-resource.html",
-        look: Look::Databases(POSTGRES, |db, s| {
-            let machine = memory(s).filter(|_| db.is_local)?;
-            let sum = db.number("shared_buffers")?
-                + db.number("work_mem")? * db.number("max_connections")?;
-            (sum > machine).then(|| {
-                let size = db.number("work_mem").unwrap_or_default() / 1024.0;
-                Found::new(
-                    Level::Medium,
-                    text!(
-                        "shared_buffers + work_mem × max_connections = {sum}, machine {machine}",
-                        sum = numbers::bytes(sum as u64),
-                        machine = numbers::bytes(machine as u64)
-                    ),
-                )
-                .change(
-                    set(db, "work_mem", "4MB"),
-                    set(db, "work_mem", format!("{size}kB")),
-                )
-            })
-        }),
+        look: Look::Databases(POSTGRES, postgres_memory::sum),
     },
     Check {
         id: "postgres.random-page-cost",
@@ -120,30 +81,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: phrase!("the planner believes that little is cached"),
         why: phrase!("it avoids indexes whose pages are in memory"),
         source: "pgtune (three quarters of memory)",
-        look: Look::Databases(POSTGRES, |db, s| {
-            let size = db.number("effective_cache_size")?;
-            let machine = memory(s).filter(|_| db.is_local)?;
-            let data = db.number("(data bytes)")?;
-            (size < machine / 8.0 && data > size).then(|| {
-                let wanted = (machine * 0.5 / 1048576.0).floor();
-                Found::new(
-                    Level::Low,
-                    text!(
-                        "effective_cache_size = {size}, machine {machine}",
-                        size = numbers::bytes(size as u64),
-                        machine = numbers::bytes(machine as u64)
-                    ),
-                )
-                .change(
-                    set(db, "effective_cache_size", format!("{wanted}MB")),
-                    set(
-                        db,
-                        "effective_cache_size",
-                        format!("{}MB", size / 1048576.0),
-                    ),
-                )
-            })
-        }),
+        look: Look::Databases(POSTGRES, postgres_memory::cache_size),
     },
     Check {
         id: "postgres.jit",
@@ -389,49 +327,6 @@ pub(super) const CHECKS: &[Check] = &[
         }),
     },
 ];
-
-fn shared_buffers(db: &Database, s: &Snapshot) -> Option<Found> {
-    const USUAL: f64 = 128.0 * 1048576.0;
-    let size = db.number("shared_buffers")?;
-    let data = db.number("(data bytes)").unwrap_or(0.0);
-    let (hit, read) = (
-        db.number("(blocks hit)").unwrap_or(0.0),
-        db.number("(blocks read)").unwrap_or(0.0),
-    );
-    let missed = read / (hit + read).max(1.0);
-    let level = match () {
-        () if size < USUAL / 8.0 => Level::High,
-        () if missed > 0.1 && hit + read > 1e5 && data > size => Level::High,
-        () if missed > 0.01 && hit + read > 1e6 && data > size => Level::Medium,
-        () if size < 0.9 * USUAL => Level::Medium,
-        () => return None,
-    };
-    let most = memory(s).map_or(f64::INFINITY, |bytes| bytes / 4.0);
-    let wanted = ((data * 1.25).max(USUAL).min(most) / 1048576.0 / 128.0).ceil() * 128.0;
-    let found = Found::new(
-        level,
-        format!("shared_buffers = {}", numbers::bytes(size as u64)),
-    )
-    .evidence(text!(
-        "data {data}, {share} of blocks not in them",
-        data = numbers::bytes(data as u64),
-        share = numbers::share(missed)
-    ))
-    .change(
-        set(db, "shared_buffers", format!("{wanted}MB")),
-        set(db, "shared_buffers", format!("{}kB", size / 1024.0)),
-    )
-    .needs(Needs::Restart);
-    // Most of what is not in them is in the kernel's cache.
-    let cached_ns = s.measures.cached_read_ns.filter(|_| db.is_local);
-    Some(match db.miss_ns.or(cached_ns) {
-        Some(ns) => found.cost(Cost::Each {
-            ns,
-            event: phrase!("block that is not in them"),
-        }),
-        None => found,
-    })
-}
 
 fn random_page_cost(db: &Database, s: &Snapshot) -> Option<Found> {
     let cost = db.number("random_page_cost").filter(|cost| *cost >= 3.0)?;

@@ -3,7 +3,7 @@
 use figures::numbers;
 use words::{phrase, text};
 
-use super::servers::{connection_churn, listed, set};
+use super::servers::{connection_churn, listed, memory, set};
 use super::some_of;
 use crate::check::{Area, Check, Found, Level, Look, Needs};
 use crate::snapshot::DatabaseKind;
@@ -127,9 +127,13 @@ pub(super) const CHECKS: &[Check] = &[
         title: phrase!("building an index and removing dead rows have little memory"),
         why: phrase!("both take longer on large tables, and autovacuum falls behind"),
         source: "pgtune (a sixteenth of memory); postgresqltuner (64 MB); https://www.postgresql.org/docs/current/runtime-config-resource.html (maintenance_work_mem)",
-        look: Look::Databases(POSTGRES, |db, _| {
+        look: Look::Databases(POSTGRES, |db, s| {
             let name = "maintenance_work_mem";
             let size = db.number(name).filter(|bytes| *bytes <= 64.0 * 1048576.0)?;
+            // Each worker of autovacuum takes as much.
+            let most = memory(db, s).map_or(256.0, |bytes| (bytes / 16.0 / 1048576.0).floor());
+            let wanted = most.min(256.0);
+            (wanted * 1048576.0 > size).then_some(())?;
             // A database of less is rebuilt as a whole in a minute.
             let data = db.number("(data bytes)").filter(|bytes| *bytes > 4e9)?;
             Some(
@@ -143,7 +147,7 @@ pub(super) const CHECKS: &[Check] = &[
                     ),
                 )
                 .change(
-                    set(db, name, "256MB"),
+                    set(db, name, format!("{wanted}MB")),
                     set(db, name, format!("{}kB", size / 1024.0)),
                 ),
             )

@@ -1,6 +1,6 @@
 //! Checks of every kind of database server.
 
-use words::{Text, phrase, text};
+use words::{Phrase, Text, phrase, text};
 
 use super::some_of;
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
@@ -287,12 +287,32 @@ pub(super) fn listed(db: &Database, name: &str, level: Level) -> Option<Found> {
     (!names.is_empty()).then(|| Found::new(level, some_of(names)))
 }
 
-/// Returns the machine's memory, bytes.
-pub(super) fn memory(s: &Snapshot) -> Option<f64> {
-    let machine = s
-        .machine
-        .memory_bytes
-        .get("MemTotal")
-        .map(|bytes| *bytes as f64)?;
-    Some(machine)
+/// Returns the setting for the configuration file, for one that the server reads at its start only.
+pub(super) fn at_start(name: &str, value: impl std::fmt::Display) -> Text {
+    text!(
+        "{line} in the configuration file",
+        line = format!("{name} = {value}")
+    )
 }
+
+/// Returns the memory of a server on this machine, bytes: the machine's, or the limit of the
+/// server's control group. That of a server elsewhere is unknown.
+pub(super) fn memory(db: &Database, s: &Snapshot) -> Option<f64> {
+    let machine = s.machine.memory_bytes.get("MemTotal");
+    let machine = *machine.filter(|_| db.is_local)?;
+    Some(machine.min(db.memory_max_bytes.unwrap_or(u64::MAX)) as f64)
+}
+
+/// Returns the bytes to which a buffer of `size` may be raised, in steps of 128 MB: what is wanted,
+/// but at most a share of the server's memory. `None` without room for more, or where the memory is
+/// unknown.
+pub(super) fn room(db: &Database, s: &Snapshot, size: f64, wanted: f64, share: f64) -> Option<f64> {
+    const STEP: f64 = 134_217_728.0;
+    let most = (memory(db, s)? * share / STEP).floor();
+    let bytes = (wanted / STEP).ceil().min(most) * STEP;
+    (bytes > size).then_some(bytes)
+}
+
+/// Advice for a buffer that is too small in a memory without room for more.
+pub(super) const MORE_MEMORY: Phrase =
+    phrase!("more memory for the server; then a larger buffer, so that what is read again fits");

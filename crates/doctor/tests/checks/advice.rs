@@ -2,7 +2,7 @@
 //! else.
 
 use doctor::snapshot::Database;
-use doctor::snapshot::DatabaseKind::{self, Postgres};
+use doctor::snapshot::DatabaseKind::{self, Mariadb, Mysql, Postgres};
 use doctor::{Found, Snapshot, diagnose};
 
 use crate::healthy;
@@ -49,4 +49,147 @@ fn a_slot_is_dropped_only_when_its_reader_is_gone_and_nothing_takes_that_back() 
     let found = found("postgres.slots-idle", slots).expect("it");
     assert!(changes(&found).starts_with("start what reads"), "{found:?}");
     assert_eq!(undos(&found), "");
+}
+
+#[test]
+fn a_buffer_is_never_made_smaller_because_it_is_too_small() {
+    // The healthy machine has 16 GB.
+    let pool = |size: &'static str| {
+        found("mysql.buffer-pool-small", move |s| {
+            set(
+                s,
+                Mysql,
+                &[
+                    ("innodb_buffer_pool_size", size),
+                    ("Innodb_buffer_pool_reads", "500000"),
+                    ("(data bytes)", "100000000000"),
+                ],
+            );
+        })
+        .expect("it")
+    };
+    let small = changes(&pool("1073741824"));
+    assert!(
+        small.starts_with("SET GLOBAL innodb_buffer_pool_size = 8589934592,"),
+        "{small}"
+    );
+    let large = changes(&pool("10737418240"));
+    assert!(large.starts_with("more memory for the server"), "{large}");
+    let buffers = found("postgres.shared-buffers-small", |s| {
+        set(
+            s,
+            Postgres,
+            &[
+                ("shared_buffers", "6442450944"),
+                ("(blocks read)", "500000"),
+                ("(data bytes)", "100000000000"),
+            ],
+        );
+    });
+    let buffers = changes(&buffers.expect("it"));
+    assert!(
+        buffers.starts_with("more memory for the server"),
+        "{buffers}"
+    );
+}
+
+#[test]
+fn a_buffer_fits_the_memory_of_its_server() {
+    let waiting = |change: fn(&mut Snapshot)| {
+        let found = found("mysql.pool-waits", |s| {
+            set(s, Mysql, &[("Innodb_buffer_pool_wait_free", "500")]);
+            change(s);
+        });
+        changes(&found.expect("it"))
+    };
+    let more = |text: &str| text.starts_with("more memory for the server");
+    let doubled = waiting(|_| {});
+    assert!(
+        doubled.starts_with("SET GLOBAL innodb_buffer_pool_size = 2147483648,"),
+        "{doubled}"
+    );
+    assert!(more(&waiting(|s| set(
+        s,
+        Mysql,
+        &[("innodb_buffer_pool_size", "9663676416")]
+    ))));
+    assert!(more(&waiting(|s| {
+        database(s, Mysql).memory_max_bytes = Some(2 << 30);
+    })));
+    assert!(more(&waiting(|s| database(s, Mysql).is_local = false)));
+    // The memory of this machine says nothing about a server on another one.
+    let elsewhere = |s: &mut Snapshot| {
+        set(s, Mysql, &[("innodb_buffer_pool_size", "10737418240")]);
+        database(s, Mysql).is_local = false;
+    };
+    assert_eq!(found("mysql.flush-method", elsewhere), None);
+}
+
+#[test]
+fn a_mariadb_with_a_limit_of_the_pool_is_restarted_for_more() {
+    let found = found("mysql.pool-waits", |s| {
+        set(
+            s,
+            Mariadb,
+            &[
+                ("Innodb_buffer_pool_wait_free", "500"),
+                ("innodb_buffer_pool_size_max", "1073741824"),
+            ],
+        );
+    })
+    .expect("it");
+    assert_eq!(
+        changes(&found),
+        "innodb_buffer_pool_size = 2147483648 in the configuration file"
+    );
+    assert_eq!(found.needs, doctor::check::Needs::Restart);
+}
+
+#[test]
+fn memory_above_the_machine_is_lowered_where_it_is() {
+    let of = |size: &'static str, sort: &'static str| {
+        let found = found("mysql.memory-above-machine", move |s| {
+            let values = [
+                ("innodb_buffer_pool_size", size),
+                ("sort_buffer_size", sort),
+            ];
+            set(s, Mysql, &values);
+        });
+        changes(&found.expect("it"))
+    };
+    let sorts = of("1073741824", "1073741824");
+    assert!(
+        sorts.starts_with("SET GLOBAL sort_buffer_size = 262144,"),
+        "{sorts}"
+    );
+    let pool = of("16106127360", "262144");
+    assert!(
+        pool.starts_with("SET GLOBAL innodb_buffer_pool_size = 14495514624,"),
+        "{pool}"
+    );
+}
+
+#[test]
+fn work_mem_fits_the_connections_and_is_not_raised_to_be_lowered() {
+    let above = |work_mem: &'static str, connections: &'static str| {
+        let found = found("postgres.memory-above-machine", move |s| {
+            let values = [("work_mem", work_mem), ("max_connections", connections)];
+            set(s, Postgres, &values);
+        });
+        changes(&found.expect("it"))
+    };
+    let fitting = above("1073741824", "100");
+    assert!(
+        fitting.starts_with("ALTER SYSTEM SET work_mem = '156672kB'"),
+        "{fitting}"
+    );
+    let many = above("1048576", "20000");
+    assert!(many.starts_with("a pooler such as PgBouncer"), "{many}");
+    let spilling = found("postgres.spills", |s| {
+        let values = [("work_mem", "209715200"), ("(temporary files)", "50000")];
+        set(s, Postgres, &values);
+        set(s, Postgres, &[("max_connections", "150")]);
+    });
+    let spilling = changes(&spilling.expect("it"));
+    assert!(spilling.starts_with("an index in the order"), "{spilling}");
 }

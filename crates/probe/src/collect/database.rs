@@ -2,6 +2,7 @@
 //!
 //! A statement refused by the server is listed as unseen; the others are sent all the same.
 
+mod limit;
 mod mysql;
 mod postgres;
 mod replicas;
@@ -102,6 +103,9 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
         }
     }
     database.name = name(&database);
+    if database.is_local {
+        database.memory_max_bytes = limit::memory(database.kind);
+    }
     database.round_trip_ns = round_trip(&mut server);
     Some(database)
 }
