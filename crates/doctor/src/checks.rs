@@ -3,6 +3,7 @@
 
 mod app;
 mod container;
+mod counts;
 mod cpu;
 mod disk;
 mod limits;

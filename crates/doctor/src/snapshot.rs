@@ -221,20 +221,41 @@ pub struct Ruby {
     pub tracing: bool,
 }
 
+/// Origin of a number in an app's configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// No line sets the number.
+    #[default]
+    Unset,
+    /// A line with the number itself, against which no variable counts.
+    Literal,
+    /// A line that reads the environment variable.
+    Variable(String),
+    /// A line whose number only the app knows.
+    Computed,
+}
+
 /// An app's folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct App {
     /// Versions of the app's gems, from `Gemfile.lock`.
     pub gems: BTreeMap<String, String>,
-    /// Puma's workers.
+    /// Puma's workers, as written or by default of a variable.
     pub workers: Option<u32>,
-    /// Puma's threads of a worker.
+    /// Origin of the workers.
+    pub workers_origin: Origin,
+    /// Puma's threads of a worker, as written or by default of a variable.
     pub threads: Option<u32>,
+    /// Origin of the threads.
+    pub threads_origin: Origin,
     /// Whether Puma loads the app before forking.
     pub preload: Option<bool>,
-    /// Connections of the pool of Active Record.
+    /// Connections of the pool of Active Record, as written or by default of a variable.
     pub pool: Option<u32>,
+    /// Origin of the pool.
+    pub pool_origin: Origin,
     /// Settings of `config/environments/production.rb`, as written.
     pub production: BTreeMap<String, String>,
     /// Whether `config/boot.rb` loads bootsnap.

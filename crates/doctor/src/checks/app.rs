@@ -2,6 +2,7 @@
 
 use words::{Text, phrase, text};
 
+use super::counts::{cores, pool, set_threads, set_workers, threads, workers, workers_or_single};
 use super::release;
 use crate::check::{Area, Check, Found, Level, Look, Needs};
 use crate::snapshot::{App, Snapshot};
@@ -212,8 +213,8 @@ pub(super) const CHECKS: &[Check] = &[
                     ),
                 )
                 .change(
-                    format!("WEB_CONCURRENCY={}", cores.floor().max(1.0)),
-                    format!("WEB_CONCURRENCY={workers}"),
+                    set_workers(s, cores.floor().max(1.0) as u32),
+                    set_workers(s, workers),
                 )
                 .needs(Needs::Restart)
             })
@@ -230,7 +231,7 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Whole(|s| {
             app(s)?.gems.get("puma")?;
             let cores = cores(s).filter(|cores| *cores >= 2.0)?;
-            let workers = workers(s).unwrap_or(0);
+            let workers = workers_or_single(s)?;
             (workers < 2).then(|| {
                 Found::new(
                     Level::Low,
@@ -243,9 +244,9 @@ pub(super) const CHECKS: &[Check] = &[
                 .change(
                     text!(
                         "{setting} (hakaru tune measures how many are best)",
-                        setting = format!("WEB_CONCURRENCY={cores}")
+                        setting = set_workers(s, cores.floor() as u32)
                     ),
-                    format!("WEB_CONCURRENCY={workers}"),
+                    set_workers(s, workers),
                 )
                 .needs(Needs::Restart)
             })
@@ -273,9 +274,9 @@ pub(super) const CHECKS: &[Check] = &[
                 .change(
                     text!(
                         "{setting} (hakaru tune measures how many are best)",
-                        setting = "RAILS_MAX_THREADS=5"
+                        setting = set_threads(s, 5)
                     ),
-                    format!("RAILS_MAX_THREADS={threads}"),
+                    set_threads(s, threads),
                 )
                 .needs(Needs::Restart),
             )
@@ -290,7 +291,7 @@ pub(super) const CHECKS: &[Check] = &[
         ),
         source: "https://guides.rubyonrails.org/configuring.html#database-pooling",
         look: Look::Whole(|s| {
-            let (pool, threads) = (app(s)?.pool?, threads(s)?);
+            let (pool, threads) = (pool(s)?, threads(s)?);
             (pool < threads).then(|| {
                 Found::new(
                     Level::High,
@@ -436,30 +437,4 @@ fn app(s: &Snapshot) -> Option<&App> {
 
 fn setting<'a>(s: &'a Snapshot, name: &str) -> Option<&'a str> {
     app(s)?.production.get(name).map(String::as_str)
-}
-
-/// Returns Puma's workers: the environment variable counts before the setting in the file.
-pub(super) fn workers(s: &Snapshot) -> Option<u32> {
-    let variable = s
-        .process
-        .env
-        .get("WEB_CONCURRENCY")
-        .and_then(|value| value.parse().ok());
-    variable.or(app(s)?.workers)
-}
-
-/// Puma's threads of a worker.
-pub(super) fn threads(s: &Snapshot) -> Option<u32> {
-    let names = ["RAILS_MAX_THREADS", "PUMA_MAX_THREADS", "MAX_THREADS"];
-    let variable = names
-        .iter()
-        .find_map(|name| s.process.env.get(*name)?.parse().ok());
-    variable.or(app(s)?.threads)
-}
-
-/// Returns the cores available to all workers together.
-fn cores(s: &Snapshot) -> Option<f64> {
-    let allowed = f64::from(s.process.cores_allowed.or(s.machine.cores)?);
-    let quota = s.process.group.as_ref().and_then(|group| group.quota_cores);
-    Some(quota.map_or(allowed, |quota| quota.min(allowed)))
 }

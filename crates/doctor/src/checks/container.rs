@@ -173,7 +173,7 @@ fn quota(s: &Snapshot) -> Option<Found> {
         // A process of Ruby uses one core at most; with an app known, its workers are what could
         // run at once.
         let usable = match &s.app {
-            Some(_) => super::app::workers(s).unwrap_or(1).clamp(1, seen),
+            Some(_) => super::counts::workers(s).unwrap_or(1).clamp(1, seen),
             None => seen,
         };
         let cost = Cost::Share((1.0 - quota / f64::from(usable)).max(0.0));
@@ -182,7 +182,7 @@ fn quota(s: &Snapshot) -> Option<Found> {
             .change(
                 text!(
                     "{setting}, or a quota of {seen} cores",
-                    setting = format!("WEB_CONCURRENCY={workers}"),
+                    setting = super::counts::set_workers(s, workers),
                     seen = seen.to_string()
                 ),
                 text!("a quota of {quota} cores", quota = format!("{quota:.2}")),

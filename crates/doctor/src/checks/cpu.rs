@@ -236,7 +236,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "man 2 sched_setaffinity; ruby etc.c (Etc.nprocessors)",
         look: Look::Whole(|s| {
             let (allowed, all) = (s.process.cores_allowed?, s.machine.cores?);
-            let workers = super::app::workers(s).unwrap_or(1);
+            let workers = super::counts::workers(s).unwrap_or(1);
             (allowed < all).then(|| {
                 let level = if workers > allowed {
                     Level::Medium

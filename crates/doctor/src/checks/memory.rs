@@ -210,7 +210,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://docs.kernel.org/admin-guide/mm/transhuge.html (always may use more memory; madvise)",
         look: Look::Whole(|s| {
             let setting = s.machine.huge_pages.as_deref()?;
-            let workers = super::app::workers(s)?;
+            let workers = super::counts::workers(s)?;
             (setting == "always" && workers > 1).then(|| {
                 let file = "/sys/kernel/mm/transparent_hugepage/enabled";
                 Found::new(

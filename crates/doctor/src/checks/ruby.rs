@@ -281,7 +281,7 @@ fn arenas(s: &Snapshot) -> Option<Found> {
         .process
         .threads
         .into_iter()
-        .chain(super::app::threads(s))
+        .chain(super::counts::threads(s))
         .max()?;
     let env = &s.process.env;
     let preloaded = env

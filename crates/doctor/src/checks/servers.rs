@@ -2,7 +2,7 @@
 
 use words::{Phrase, Text, phrase, text};
 
-use super::some_of;
+use super::{counts, some_of};
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
 use crate::snapshot::{Database, DatabaseKind, Snapshot};
 use DatabaseKind::{Mariadb, Mysql, Postgres, Sqlite};
@@ -66,9 +66,9 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://guides.rubyonrails.org/configuring.html#database-pooling",
         look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, s| {
             let most = db.number("max_connections")?;
-            let pool = s.app.as_ref()?.pool.or_else(|| super::app::threads(s))?;
-            let workers = super::app::workers(s).unwrap_or(1).max(1);
-            let wanted = f64::from(pool * workers);
+            let pool = counts::pool(s).or_else(|| counts::threads(s))?;
+            let workers = counts::workers(s).unwrap_or(1).max(1);
+            let wanted = f64::from(pool) * f64::from(workers);
             (wanted > 0.9 * most).then(|| {
                 Found::new(
                     Level::Medium,

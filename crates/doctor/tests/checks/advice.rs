@@ -1,8 +1,8 @@
 //! What findings advise: values that the server takes, that fit the machine, and that harm nobody
 //! else.
 
-use doctor::snapshot::Database;
 use doctor::snapshot::DatabaseKind::{self, Mariadb, Mysql, Postgres};
+use doctor::snapshot::{Database, Origin};
 use doctor::{Found, Snapshot, diagnose};
 
 use crate::healthy;
@@ -192,4 +192,26 @@ fn work_mem_fits_the_connections_and_is_not_raised_to_be_lowered() {
     });
     let spilling = changes(&spilling.expect("it"));
     assert!(spilling.starts_with("an index in the order"), "{spilling}");
+}
+
+#[test]
+fn workers_are_whole_and_set_where_the_number_stands() {
+    let few = |s: &mut Snapshot, origin: Origin| {
+        let app = s.app.as_mut().expect("an app");
+        (app.workers, app.workers_origin) = (Some(1), origin);
+        s.process.group.as_mut().expect("a group").quota_cores = Some(2.5);
+    };
+    let of = |origin: Origin| {
+        let found = found("app.one-worker", |s| few(s, origin)).expect("it");
+        (changes(&found), undos(&found))
+    };
+    let (change, undo) = of(Origin::Unset);
+    assert!(change.starts_with("WEB_CONCURRENCY=2 ("), "{change}");
+    assert_eq!(undo, "WEB_CONCURRENCY=1");
+    let (change, undo) = of(Origin::Literal);
+    assert!(
+        change.starts_with("workers 2 in config/puma.rb"),
+        "{change}"
+    );
+    assert_eq!(undo, "workers 1 in config/puma.rb");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use doctor::Snapshot;
 use doctor::snapshot::{
-    App, Database, DatabaseKind, Disk, Group, Machine, Measures, Noise, Process, Ruby,
+    App, Database, DatabaseKind, Disk, Group, Machine, Measures, Noise, Origin, Process, Ruby,
 };
 
 fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -147,9 +147,12 @@ fn app() -> App {
             ("rack", "3.2.0"),
         ]),
         workers: Some(8),
+        workers_origin: Origin::Variable("WEB_CONCURRENCY".to_owned()),
         threads: Some(3),
+        threads_origin: Origin::Variable("RAILS_MAX_THREADS".to_owned()),
         preload: Some(true),
         pool: Some(5),
+        pool_origin: Origin::Variable("RAILS_MAX_THREADS".to_owned()),
         production: texts(&[
             ("config.eager_load", "true"),
             ("config.log_level", ":info"),

@@ -1,7 +1,7 @@
 //! Ruby and the app.
 
 use doctor::Snapshot;
-use doctor::snapshot::{App, Ruby};
+use doctor::snapshot::{App, Origin, Ruby};
 
 use crate::Case;
 
@@ -149,6 +149,18 @@ pub const CASES: &[Case] = &[
     (
         "app.one-worker",
         |s| app(s).workers = Some(1),
+        // Only the app knows the number.
+        |s| {
+            app(s).workers = None;
+            app(s).workers_origin = Origin::Computed;
+        },
+    ),
+    (
+        "app.one-worker",
+        |s| {
+            app(s).workers = None;
+            app(s).workers_origin = Origin::Unset;
+        },
         |s| {
             app(s).workers = None;
             env(s, "WEB_CONCURRENCY", "4");
@@ -157,12 +169,20 @@ pub const CASES: &[Case] = &[
     (
         "app.threads-many",
         |s| env(s, "RAILS_MAX_THREADS", "32"),
-        |s| env(s, "RAILS_MAX_THREADS", "5"),
+        // A number in Puma's file wins over the variable.
+        |s| {
+            env(s, "RAILS_MAX_THREADS", "32");
+            app(s).threads_origin = Origin::Literal;
+        },
     ),
     (
         "app.pool-below-threads",
         |s| app(s).threads = Some(8),
-        |s| app(s).threads = Some(5),
+        // Both read the variable.
+        |s| {
+            app(s).threads = Some(8);
+            env(s, "RAILS_MAX_THREADS", "16");
+        },
     ),
     (
         "app.no-preload",

@@ -116,7 +116,7 @@ fn environment(at: &str, pid: Option<u32>, unseen: &mut Vec<Unseen>) -> BTreeMap
 }
 
 /// Whether the value of a variable may be read.
-fn is_read(name: &str) -> bool {
+pub(super) fn is_read(name: &str) -> bool {
     VARIABLES.contains(&name) || FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
