@@ -45,14 +45,21 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!("a write stands still until the buffer has been written out"),
         source: "MySQLTuner (Innodb_log_waits > 0)",
         look: Look::Databases(BOTH, |db, _| {
+            const NAME: &str = "innodb_log_buffer_size";
+            /// Beyond this a transaction is too large rather than the buffer too small.
+            const MOST: f64 = 268_435_456.0;
             let waits = grown(db, "Innodb_log_waits", 10.0)?;
-            let size = db.number("innodb_log_buffer_size")?;
-            Some(
-                Found::new(Level::Low, format!("Innodb_log_waits = {waits}")).change(
-                    set(db, "innodb_log_buffer_size", size * 4.0),
-                    set(db, "innodb_log_buffer_size", size),
-                ),
-            )
+            let size = db.number(NAME).filter(|size| *size < MOST)?;
+            let found = Found::new(Level::Low, format!("Innodb_log_waits = {waits}"));
+            let is_dynamic = db.kind == DatabaseKind::Mysql && db.release() >= (8, 0);
+            Some(resized(
+                found,
+                db,
+                NAME,
+                (size * 4.0).min(MOST),
+                size,
+                is_dynamic,
+            ))
         }),
     },
     Check {
@@ -274,42 +281,64 @@ fn larger_pool(found: Found, db: &Database, s: &Snapshot, wanted: f64) -> Found 
     };
     // MariaDB takes no more than this while it runs.
     let most = db.number("innodb_buffer_pool_size_max");
-    match most.is_some_and(|most| bytes > most) {
-        true => found
-            .change(at_start(NAME, bytes), at_start(NAME, size))
+    let is_dynamic = most.is_none_or(|most| bytes <= most);
+    resized(found, db, NAME, bytes, size, is_dynamic)
+}
+
+/// Adds the change of a setting that some versions read at their start only.
+fn resized(
+    found: Found,
+    db: &Database,
+    name: &str,
+    wanted: f64,
+    size: f64,
+    is_dynamic: bool,
+) -> Found {
+    match is_dynamic {
+        true => found.change(set(db, name, wanted), set(db, name, size)),
+        false => found
+            .change(at_start(name, wanted), at_start(name, size))
             .needs(Needs::Restart),
-        false => found.change(set(db, NAME, bytes), set(db, NAME, size)),
     }
 }
 
 fn redo_log(db: &Database, _: &Snapshot) -> Option<Found> {
-    let (name, size) = match db.number("innodb_redo_log_capacity") {
-        Some(size) => ("innodb_redo_log_capacity", size),
-        None => {
-            let files = db.number("innodb_log_files_in_group").unwrap_or(1.0);
-            (
-                "innodb_log_file_size",
-                db.number("innodb_log_file_size")? * files,
-            )
-        }
+    const MEGABYTE: f64 = 1_048_576.0;
+    /// The most that every version with a limit takes for all files together.
+    const MOST: f64 = 137_438_953_472.0;
+    let is_mysql = db.kind == DatabaseKind::Mysql;
+    let (name, size, files) = match db.number("innodb_redo_log_capacity") {
+        // MariaDB has no such setting.
+        Some(size) if is_mysql => ("innodb_redo_log_capacity", size, 1.0),
+        _ => (
+            "innodb_log_file_size",
+            db.number("innodb_log_file_size")?,
+            db.number("innodb_log_files_in_group").unwrap_or(1.0),
+        ),
     };
+    let is_dynamic = match is_mysql {
+        true => name == "innodb_redo_log_capacity",
+        false => db.release() >= (10, 9),
+    };
+    let all = size * files;
     let written = db.number("Innodb_os_log_written")?;
     let per_hour = written / (uptime(db).filter(|_| is_old_enough(db))? / 3600.0);
-    (per_hour > size).then(|| {
-        let level = if per_hour > 4.0 * size {
+    let wanted = (per_hour.min(MOST) / files / MEGABYTE).ceil() * MEGABYTE;
+    (per_hour > all && wanted > size).then(|| {
+        let level = if per_hour > 4.0 * all {
             Level::Medium
         } else {
             Level::Low
         };
-        Found::new(level, format!("{name} = {}", numbers::bytes(size as u64)))
-            .evidence(text!(
-                "{bytes} written per hour",
-                bytes = numbers::bytes(per_hour as u64)
-            ))
-            .change(
-                set(db, name, (per_hour / 1048576.0).ceil() * 1048576.0),
-                set(db, name, size),
-            )
+        let mut found = Found::new(level, format!("{name} = {}", numbers::bytes(size as u64)));
+        if files > 1.0 {
+            found = found.evidence(format!("innodb_log_files_in_group = {files}"));
+        }
+        let found = found.evidence(text!(
+            "{bytes} written per hour",
+            bytes = numbers::bytes(per_hour as u64)
+        ));
+        resized(found, db, name, wanted, size, is_dynamic)
     })
 }
 

@@ -38,23 +38,22 @@ pub(super) const CHECKS: &[Check] = &[
         source: "MySQLTuner (85 %), postgresqltuner (90 %)",
         look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
             let most = db.number("max_connections")?;
-            let used = db
-                .number("Max_used_connections")
-                .or_else(|| db.number("(connections)"))?;
+            let peak = db.number("Max_used_connections");
+            let used = peak.or_else(|| db.number("(connections)"))?;
             (used > 0.85 * most).then(|| {
-                Found::new(
+                let found = Found::new(
                     Level::High,
                     text!(
                         "{now} of {most}",
                         now = used.to_string(),
                         most = most.to_string()
                     ),
-                )
-                .change(
-                    set(db, "max_connections", most * 2.0),
-                    set(db, "max_connections", most),
-                )
-                .needs(Needs::Restart)
+                );
+                let found = match peak {
+                    Some(_) => found.evidence(phrase!("at the peak since the server's start")),
+                    None => found,
+                };
+                more_connections(found, db, most * 2.0, most)
             })
         }),
     },
@@ -70,7 +69,7 @@ pub(super) const CHECKS: &[Check] = &[
             let workers = counts::workers(s).unwrap_or(1).max(1);
             let wanted = f64::from(pool) * f64::from(workers);
             (wanted > 0.9 * most).then(|| {
-                Found::new(
+                let found = Found::new(
                     Level::Medium,
                     text!(
                         "{workers} workers × pool {pool} = {wanted}, max_connections = {most}",
@@ -79,12 +78,8 @@ pub(super) const CHECKS: &[Check] = &[
                         wanted = wanted.to_string(),
                         most = most.to_string()
                     ),
-                )
-                .change(
-                    set(db, "max_connections", (wanted * 1.5).ceil()),
-                    set(db, "max_connections", most),
-                )
-                .needs(Needs::Restart)
+                );
+                more_connections(found, db, (wanted * 1.5).ceil(), most)
             })
         }),
     },
@@ -266,10 +261,34 @@ pub(super) fn connection_churn(db: &Database, connections: f64) -> Option<Found>
     })
 }
 
+/// Settings of PostgreSQL among those advised that are read at its start only.
+const AT_START: [&str; 3] = [
+    "max_connections",
+    "shared_buffers",
+    "superuser_reserved_connections",
+];
+
+/// Returns the finding with a change of `max_connections`, for which PostgreSQL must be restarted
+/// and the others need not.
+fn more_connections(found: Found, db: &Database, wanted: f64, most: f64) -> Found {
+    let name = "max_connections";
+    let found = found.change(set(db, name, wanted), set(db, name, most));
+    match db.kind {
+        Postgres => found.needs(Needs::Restart),
+        _ => found,
+    }
+}
+
 /// Returns the statement for changing a setting.
 pub(super) fn set(db: &Database, name: &str, value: impl std::fmt::Display) -> Text {
     match db.kind {
-        Postgres => format!("ALTER SYSTEM SET {name} = '{value}'").into(),
+        Postgres => {
+            let statement = format!("ALTER SYSTEM SET {name} = '{value}'");
+            match AT_START.contains(&name) {
+                true => statement.into(),
+                false => text!("{statement}, then SELECT pg_reload_conf()", statement),
+            }
+        }
         Sqlite => format!("PRAGMA {name} = {value}").into(),
         Mysql | Mariadb => {
             text!(

@@ -215,3 +215,57 @@ fn workers_are_whole_and_set_where_the_number_stands() {
     );
     assert_eq!(undo, "workers 1 in config/puma.rb");
 }
+
+#[test]
+fn a_setting_is_changed_in_the_way_its_server_takes() {
+    use doctor::check::Needs;
+    let of = |kind: DatabaseKind, version: &'static str, id: &str, values: &[(&str, &str)]| {
+        let found = found(id, |s| {
+            let others = |db: &Database| db.kind == kind;
+            s.databases.retain(others);
+            database(s, kind).version = version.to_owned();
+            set(s, kind, values);
+        })
+        .expect("it");
+        (changes(&found), undos(&found), found.needs)
+    };
+    let written = ("Innodb_os_log_written", "90000000000");
+    let two = ("innodb_log_files_in_group", "2");
+    let (change, undo, needs) = of(Mysql, "5.7.44", "mysql.redo-log-small", &[written, two]);
+    assert_eq!(
+        change,
+        "innodb_log_file_size = 1620049920 in the configuration file"
+    );
+    assert_eq!(
+        undo,
+        "innodb_log_file_size = 104857600 in the configuration file"
+    );
+    assert_eq!(needs, Needs::Restart);
+    let id = "mysql.redo-log-small";
+    let (change, _, needs) = of(Mariadb, "10.11.14-MariaDB", id, &[written]);
+    assert!(change.starts_with("SET GLOBAL innodb_log_file_size ="));
+    assert_eq!(needs, Needs::Nothing);
+    let much = ("Innodb_os_log_written", "90000000000000000");
+    let capacity = ("innodb_redo_log_capacity", "104857600");
+    let (change, _, _) = of(Mysql, "8.4.3", id, &[much, capacity]);
+    assert!(
+        change.starts_with("SET GLOBAL innodb_redo_log_capacity = 137438953472,"),
+        "{change}"
+    );
+    let waits = ("Innodb_log_waits", "50");
+    let id = "mysql.log-waits";
+    assert_eq!(of(Mysql, "8.4.3", id, &[waits]).2, Needs::Nothing);
+    let (_, _, needs) = of(Mariadb, "11.8.2-MariaDB", id, &[waits]);
+    assert_eq!(needs, Needs::Restart);
+    let id = "database.connections-nearly-used";
+    let used = ("Max_used_connections", "140");
+    assert_eq!(of(Mysql, "8.4.3", id, &[used]).2, Needs::Nothing);
+    let (change, _, needs) = of(Postgres, "17.2", id, &[("(connections)", "95")]);
+    assert_eq!(change, "ALTER SYSTEM SET max_connections = '200'");
+    assert_eq!(needs, Needs::Restart);
+    let id = "postgres.log-everything";
+    assert_eq!(
+        of(Postgres, "17.2", id, &[("log_statement", "all")]).0,
+        "ALTER SYSTEM SET log_statement = 'none', then SELECT pg_reload_conf()"
+    );
+}
