@@ -4,6 +4,7 @@ use figures::numbers;
 use words::{phrase, text};
 
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
+use crate::snapshot::Disk;
 
 /// The checks.
 pub(super) const CHECKS: &[Check] = &[
@@ -139,22 +140,7 @@ pub(super) const CHECKS: &[Check] = &[
         ),
         source: "https://www.sqlite.org/useovernet.html; man 5 nfs",
         look: Look::Whole(|s| {
-            const KINDS: [&str; 9] = [
-                "nfs",
-                "nfs4",
-                "cifs",
-                "smb3",
-                "9p",
-                "virtiofs",
-                "fuse.sshfs",
-                "fuse.osxfs",
-                "fuse.grpcfuse",
-            ];
-            let kind = s
-                .disk
-                .filesystem
-                .as_deref()
-                .filter(|kind| KINDS.contains(kind))?;
+            let kind = network(&s.disk)?;
             Some(
                 Found::new(
                     Level::Medium,
@@ -264,3 +250,20 @@ pub(super) const CHECKS: &[Check] = &[
         }),
     },
 ];
+
+/// Returns the kind of a file system behind a network or another machine's door.
+pub(super) fn network(disk: &Disk) -> Option<&str> {
+    const KINDS: [&str; 9] = [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "9p",
+        "virtiofs",
+        "fuse.sshfs",
+        "fuse.osxfs",
+        "fuse.grpcfuse",
+    ];
+    let kind = disk.filesystem.as_deref();
+    kind.filter(|kind| KINDS.contains(kind))
+}

@@ -354,6 +354,7 @@ fn commit_syncs(db: &Database, s: &Snapshot) -> Option<Found> {
             _ => Level::Low,
         };
         let found = Found::new(level, "innodb_flush_log_at_trx_commit = 1, sync_binlog = 1")
+            .evidence(phrase!("with 100 a crash of the machine may lose up to 100 groups of commits, and copies that have read them differ from then on"))
             .change(set(db, "sync_binlog", 100), set(db, "sync_binlog", 1))
             .safety(Safety::Durability);
         match sync {

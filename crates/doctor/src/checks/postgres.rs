@@ -122,20 +122,31 @@ pub(super) const CHECKS: &[Check] = &[
         ),
         source: "https://www.postgresql.org/docs/current/wal-async-commit.html",
         look: Look::Databases(POSTGRES, |db, s| {
-            let waits = db.word("synchronous_commit")? != "off" && db.is_on("fsync")?;
+            const NAME: &str = "synchronous_commit";
+            let mode = db.word(NAME)?;
+            let waits = mode != "off" && db.is_on("fsync")?;
             let disk = db.disk_costs(&s.measures);
             let ns = disk.sync_ns.filter(|ns| waits && *ns > 2e6)?;
             let level = if ns > 1e7 { Level::Medium } else { Level::Low };
+            // A commit is written at the third turn of the writer at the latest.
+            let lost_ms = 3.0 * db.number("wal_writer_delay").unwrap_or(200.0);
+            let mut found = Found::new(level, format!("{NAME} = {mode}")).evidence(text!(
+                "with off a crash loses the commits of the last {time}; nothing else is damaged",
+                time = numbers::duration_ns(lost_ms * 1e6)
+            ));
+            let copies = db.values.get("synchronous_standby_names");
+            if copies.is_some_and(|names| !names.is_empty()) {
+                found = found.evidence(phrase!(
+                    "with off no commit waits for a synchronous copy either: a failover loses commits"
+                ));
+            }
             Some(
-                Found::new(level, "synchronous_commit = on")
+                found
                     .cost(Cost::Each {
                         ns,
                         event: phrase!("commit"),
                     })
-                    .change(
-                        set(db, "synchronous_commit", "off"),
-                        set(db, "synchronous_commit", "on"),
-                    )
+                    .change(set(db, NAME, "off"), set(db, NAME, mode))
                     .safety(Safety::Durability),
             )
         }),
@@ -293,11 +304,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!("without pg_stat_statements nobody can say which statement was slow"),
         source: "https://www.postgresql.org/docs/current/pgstatstatements.html",
         look: Look::Databases(POSTGRES, |db, _| {
-            (db.number("(pg_stat_statements)")? == 0.0).then(|| {
-                Found::new(Level::Low, phrase!("pg_stat_statements is not created in this database"))
-                    .change(phrase!("shared_preload_libraries = 'pg_stat_statements', a restart, CREATE EXTENSION pg_stat_statements"), "DROP EXTENSION pg_stat_statements")
-                    .needs(Needs::Restart)
-            })
+            (db.number("(pg_stat_statements)")? == 0.0).then(|| statements_recorded(db))
         }),
     },
     Check {
@@ -327,6 +334,43 @@ pub(super) const CHECKS: &[Check] = &[
         }),
     },
 ];
+
+/// Returns the finding on a server without pg_stat_statements. The list of libraries is kept: a
+/// server without a library that its tables need cannot read them.
+fn statements_recorded(db: &Database) -> Found {
+    const NAME: &str = "shared_preload_libraries";
+    const CREATE: &str = "CREATE EXTENSION pg_stat_statements";
+    const DROP: &str = "DROP EXTENSION pg_stat_statements";
+    let found = Found::new(
+        Level::Low,
+        phrase!("pg_stat_statements is not created in this database"),
+    );
+    let Some(loaded) = db.values.get(NAME) else {
+        let change = phrase!(
+            "pg_stat_statements added to the list in shared_preload_libraries, a restart, CREATE EXTENSION pg_stat_statements"
+        );
+        return found.change(change, DROP).needs(Needs::Restart);
+    };
+    let is_it = |name: &str| name.trim().trim_matches('"') == "pg_stat_statements";
+    if loaded.split(',').any(is_it) {
+        return found.change(CREATE, DROP);
+    }
+    let more = match loaded.trim() {
+        "" => "pg_stat_statements".to_owned(),
+        others => format!("{others}, pg_stat_statements"),
+    };
+    let line = |list: &str| format!("{NAME} = '{list}'");
+    let change = text!(
+        "{line}, a restart, CREATE EXTENSION pg_stat_statements",
+        line = line(&more)
+    );
+    let undo = text!(
+        "{statement}, then {line}",
+        statement = DROP,
+        line = line(loaded)
+    );
+    found.change(change, undo).needs(Needs::Restart)
+}
 
 fn random_page_cost(db: &Database, s: &Snapshot) -> Option<Found> {
     let cost = db.number("random_page_cost").filter(|cost| *cost >= 3.0)?;

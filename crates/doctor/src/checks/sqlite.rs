@@ -4,7 +4,7 @@ use figures::numbers;
 use words::{phrase, text};
 
 use super::servers::set;
-use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
+use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
 use crate::snapshot::DatabaseKind;
 
 const SQLITE: &[DatabaseKind] = &[DatabaseKind::Sqlite];
@@ -21,12 +21,23 @@ pub(super) const CHECKS: &[Check] = &[
             let mode = db
                 .word("journal_mode")
                 .filter(|mode| ["delete", "truncate", "persist"].contains(&mode.as_str()))?;
-            let found = Found::new(Level::Medium, format!("journal_mode = {mode}")).change(
-                phrase!(
-                    "PRAGMA journal_mode = WAL, and PRAGMA synchronous = NORMAL for each connection"
-                ),
-                format!("PRAGMA journal_mode = {mode}"),
-            );
+            // Over a network a write-ahead log damages the file; the disk of a file elsewhere is
+            // not known.
+            if db.disk.is_none() && super::disk::network(&s.disk).is_some() {
+                return None;
+            }
+            let found = Found::new(Level::Medium, format!("journal_mode = {mode}"))
+                .evidence(phrase!("with NORMAL a power cut may lose the last commits; the file stays whole"))
+                .change(
+                    phrase!(
+                        "PRAGMA journal_mode = WAL, and PRAGMA synchronous = NORMAL for each connection"
+                    ),
+                    text!(
+                        "{statement}, and PRAGMA synchronous = FULL",
+                        statement = format!("PRAGMA journal_mode = {mode}")
+                    ),
+                )
+                .safety(Safety::Durability);
             let disk = db.disk_costs(&s.measures);
             Some(match disk.sqlite_rollback_ns.zip(disk.sqlite_wal_ns) {
                 Some((rollback, wal)) => found.cost(Cost::Each {
@@ -114,7 +125,7 @@ pub(super) const CHECKS: &[Check] = &[
                             indexes = indexes.to_string()
                         ),
                     )
-                    .change("PRAGMA optimize", "DROP TABLE sqlite_stat1")
+                    .change("ANALYZE", "DROP TABLE sqlite_stat1")
                 },
             )
         }),

@@ -1,7 +1,7 @@
 //! What findings advise: values that the server takes, that fit the machine, and that harm nobody
 //! else.
 
-use doctor::snapshot::DatabaseKind::{self, Mariadb, Mysql, Postgres};
+use doctor::snapshot::DatabaseKind::{self, Mariadb, Mysql, Postgres, Sqlite};
 use doctor::snapshot::{Database, Origin};
 use doctor::{Found, Snapshot, diagnose};
 
@@ -268,4 +268,85 @@ fn a_setting_is_changed_in_the_way_its_server_takes() {
         of(Postgres, "17.2", id, &[("log_statement", "all")]).0,
         "ALTER SYSTEM SET log_statement = 'none', then SELECT pg_reload_conf()"
     );
+}
+
+#[test]
+fn libraries_that_the_server_loads_stay() {
+    let of = |loaded: Option<&'static str>| {
+        let found = found("postgres.blind", |s| {
+            set(s, Postgres, &[("(pg_stat_statements)", "0")]);
+            if let Some(list) = loaded {
+                set(s, Postgres, &[("shared_preload_libraries", list)]);
+            }
+        })
+        .expect("it");
+        (changes(&found), undos(&found))
+    };
+    let (change, undo) = of(Some("timescaledb"));
+    let line = "shared_preload_libraries = 'timescaledb, pg_stat_statements', a restart,";
+    assert!(change.starts_with(line), "{change}");
+    assert!(
+        undo.ends_with("then shared_preload_libraries = 'timescaledb'"),
+        "{undo}"
+    );
+    let (change, _) = of(Some("citus, pg_stat_statements"));
+    assert_eq!(change, "CREATE EXTENSION pg_stat_statements");
+    let (change, _) = of(None);
+    assert!(change.contains("added to the list"), "{change}");
+}
+
+#[test]
+fn what_a_crash_may_lose_is_named_and_taken_back_to_what_was() {
+    use doctor::check::Safety;
+    let check = |id: &str, change: fn(&mut Snapshot), lost: &str| {
+        let found = found(id, change).expect("it");
+        assert_eq!(found.safety, Safety::Durability, "{id}");
+        let evidence: Vec<String> = found.evidence.iter().map(ToString::to_string).collect();
+        let evidence = evidence.join("; ");
+        assert!(evidence.contains(lost), "{id}: {evidence}");
+        undos(&found)
+    };
+    let undo = check(
+        "postgres.commit-cost",
+        |s| {
+            s.measures.sync_ns = Some(3e6);
+            let copies = ("synchronous_standby_names", "one");
+            set(
+                s,
+                Postgres,
+                &[("synchronous_commit", "remote_apply"), copies],
+            );
+        },
+        "a failover loses commits",
+    );
+    assert!(
+        undo.contains("synchronous_commit = 'remote_apply'"),
+        "{undo}"
+    );
+    let undo = check(
+        "sqlite.rollback-journal",
+        |s| set(s, Sqlite, &[("journal_mode", "delete")]),
+        "may lose the last commits",
+    );
+    assert!(undo.ends_with("PRAGMA synchronous = FULL"), "{undo}");
+    let with_log = |s: &mut Snapshot| set(s, Mysql, &[("log_bin", "ON")]);
+    check("mysql.commit-syncs", with_log, "100 groups of commits");
+}
+
+#[test]
+fn a_file_of_sqlite_behind_a_network_gets_no_write_ahead_log() {
+    let found = found("sqlite.rollback-journal", |s| {
+        set(s, Sqlite, &[("journal_mode", "delete")]);
+        s.disk.filesystem = Some("nfs4".to_owned());
+    });
+    assert_eq!(found, None);
+}
+
+#[test]
+fn a_file_of_sqlite_is_analysed_by_what_analyses_from_any_connection() {
+    // PRAGMA optimize looks only at tables that its own connection has read.
+    let found = found("sqlite.not-analysed", |s| {
+        set(s, Sqlite, &[("(analysed)", "0")]);
+    });
+    assert_eq!(changes(&found.expect("it")), "ANALYZE");
 }
