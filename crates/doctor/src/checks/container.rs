@@ -45,10 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
                         weight = weight.to_string()
                     ),
                 )
-                .change(
-                    write(group, "cpu.weight", "100"),
-                    write(group, "cpu.weight", &weight.to_string()),
-                )
+                .change(usual_weight(group), weight_again(group, weight))
                 .needs(Needs::Root),
             )
         }),
@@ -69,8 +66,12 @@ pub(super) const CHECKS: &[Check] = &[
                 Found::new(Level::Medium, format!("memory.events: high = {events}"))
                     .evidence(format!("memory.high = {}", numbers::bytes(high)))
                     .change(
-                        write(group, "memory.high", "max"),
-                        write(group, "memory.high", &high.to_string()),
+                        // Without any limit the group would take the memory of its neighbours.
+                        phrase!("a larger memory.high where it is set, such as MemoryHigh= of the service, or fewer workers"),
+                        text!(
+                            "{line} there",
+                            line = format!("memory.high = {high}")
+                        ),
                     )
                     .needs(Needs::Root),
             )
@@ -140,6 +141,21 @@ fn write(group: &Group, file: &str, value: &str) -> Text {
     )
 }
 
+fn usual_weight(group: &Group) -> Text {
+    match group.version {
+        1 => write(group, "cpu.shares", "1024"),
+        _ => write(group, "cpu.weight", "100"),
+    }
+}
+
+/// Returns the way back to a weight; shares of version 1 are not known as they were written.
+fn weight_again(group: &Group, weight: u64) -> Text {
+    match group.version {
+        1 => phrase!("as before").into(),
+        _ => write(group, "cpu.weight", &weight.to_string()),
+    }
+}
+
 fn quota(s: &Snapshot) -> Option<Found> {
     let group = s.process.group.as_ref()?;
     let (quota, seen) = (
@@ -191,6 +207,14 @@ fn quota(s: &Snapshot) -> Option<Found> {
     })
 }
 
+/// Returns the setting without a quota.
+fn no_quota(group: &Group) -> &'static str {
+    match group.version {
+        1 => "cpu.cfs_quota_us = -1",
+        _ => "cpu.max = max",
+    }
+}
+
 fn throttled(s: &Snapshot) -> Option<Found> {
     let group = s.process.group.as_ref()?;
     let (periods, throttled) = (group.periods?, group.throttled?);
@@ -222,7 +246,10 @@ fn throttled(s: &Snapshot) -> Option<Found> {
         ))
         .cost(Cost::Share(share))
         .change(
-            phrase!("a larger quota, or none with a weight: cpu.max = max"),
+            text!(
+                "a larger quota, or none with a weight: {setting}",
+                setting = no_quota(group)
+            ),
             text!("a quota of {quota} cores", quota = format!("{quota:.2}")),
         )
         .needs(Needs::Root),

@@ -350,3 +350,21 @@ fn a_file_of_sqlite_is_analysed_by_what_analyses_from_any_connection() {
     });
     assert_eq!(changes(&found.expect("it")), "ANALYZE");
 }
+
+#[test]
+fn a_control_group_is_changed_by_the_files_of_its_version() {
+    let weight = |version: u32| {
+        let found = found("container.weight", |s| {
+            let group = s.process.group.as_mut().expect("a group");
+            (group.version, group.weight) = (version, Some(10));
+        });
+        changes(&found.expect("it"))
+    };
+    assert_eq!(weight(1), "echo 1024 > cpu.shares of the group /app");
+    assert_eq!(weight(2), "echo 100 > cpu.weight of the group /app");
+    let reclaimed = found("container.memory-high", |s| {
+        s.process.group.as_mut().expect("a group").events_high = Some(7);
+    });
+    let reclaimed = changes(&reclaimed.expect("it"));
+    assert!(reclaimed.starts_with("a larger memory.high"), "{reclaimed}");
+}

@@ -105,8 +105,6 @@ fn of_version_2(place: &Place) -> Group {
                 1000,
             );
         }
-        let high = number(&folder, "memory.high");
-        group.memory_high_bytes = least(group.memory_high_bytes, high);
         if let (Some(most), Some(now)) = (
             number(&folder, "memory.max"),
             number(&folder, "memory.current"),
@@ -115,8 +113,15 @@ fn of_version_2(place: &Place) -> Group {
         }
         let events = file(folder.join("memory.events")).unwrap_or_default();
         let event = |name: &str| counter(&events, name);
-        group.events_high = largest(group.events_high, event("high"));
-        group.events_oom_kill = largest(group.events_oom_kill, event("oom_kill"));
+        // Counts of a group are those of all groups below, so that those above the process's count
+        // its neighbours too: kills are the own group's, reclaims those of the limit.
+        group.events_oom_kill = group.events_oom_kill.or_else(|| event("oom_kill"));
+        if let Some(high) = number(&folder, "memory.high")
+            && group.memory_high_bytes.is_none_or(|known| high < known)
+        {
+            group.memory_high_bytes = Some(high);
+            group.events_high = event("high");
+        }
         group.weight = group.weight.or_else(|| number(&folder, "cpu.weight"));
     }
     group
@@ -150,7 +155,8 @@ fn of_version_1(cpu: Option<&Place>, memory: Option<&Place>) -> Group {
             limit_memory(&mut group, most, now, &mut memory_share);
         }
         let control = file(folder.join("memory.oom_control")).unwrap_or_default();
-        group.events_oom_kill = largest(group.events_oom_kill, counter(&control, "oom_kill"));
+        let killed = counter(&control, "oom_kill");
+        group.events_oom_kill = group.events_oom_kill.or(killed);
     }
     group
 }
@@ -201,14 +207,6 @@ fn counter(text: &str, name: &str) -> Option<u64> {
         .or_else(|| field(text, name)?.parse().ok())
 }
 
-fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    a.into_iter().chain(b).min()
-}
-
-fn largest(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    a.into_iter().chain(b).max()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,5 +231,35 @@ mod tests {
             counter("nr_periods 11\nnr_throttled 10", "nr_throttled"),
             Some(10)
         );
+    }
+
+    #[test]
+    fn what_befell_a_neighbour_is_not_the_groups() {
+        let root = tempfile::tempdir().expect("a folder");
+        let write = |group: &str, name: &str, text: &str| {
+            let folder = root.path().join(group);
+            std::fs::create_dir_all(&folder).expect("a group");
+            std::fs::write(folder.join(name), text).expect("a file");
+        };
+        write("slice", "memory.events", "high 0\noom_kill 5\n");
+        write("slice", "memory.oom_control", "oom_kill 5\n");
+        write("slice/app", "memory.events", "high 7\noom_kill 0\n");
+        write("slice/app", "memory.oom_control", "oom_kill 0\n");
+        write("slice/app", "memory.high", "1000\n");
+        let place = Place {
+            mount: root.path().to_path_buf(),
+            path: "/slice/app".to_owned(),
+        };
+        let group = of_version_2(&place);
+        assert_eq!(group.events_oom_kill, Some(0));
+        assert_eq!(
+            (group.memory_high_bytes, group.events_high),
+            (Some(1000), Some(7))
+        );
+        let old = of_version_1(None, Some(&place));
+        assert_eq!(old.events_oom_kill, Some(0));
+        // The limit of a parent is reclaimed for by the parent.
+        write("slice", "memory.high", "500\n");
+        assert_eq!(of_version_2(&place).events_high, Some(0));
     }
 }
