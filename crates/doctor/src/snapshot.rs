@@ -117,6 +117,8 @@ pub struct Process {
     pub cores_allowed: Option<u32>,
     /// Threads.
     pub threads: Option<u32>,
+    /// Whether the process may have huge pages, which it can switch off for itself.
+    pub huge_pages: Option<bool>,
     /// Memory of the process in swap.
     pub swapped_bytes: Option<u64>,
     /// Priority; 0 is normal, larger yields to others.
@@ -183,6 +185,10 @@ pub struct Disk {
     pub options: Vec<String>,
     /// Device.
     pub device: Option<String>,
+    /// Folder at which the file system is mounted.
+    pub mounted_at: Option<String>,
+    /// Folder in sysfs with the settings of the whole disk's queue.
+    pub queue: Option<String>,
     /// I/O scheduler in use.
     pub scheduler: Option<String>,
     /// Rotation by the kernel's word, often false of virtual disks.

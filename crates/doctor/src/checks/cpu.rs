@@ -210,9 +210,15 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Whole(|s| {
             let nice = s.process.nice.filter(|nice| *nice > 0)?;
             let pid = s.process.pid;
-            let change = match pid {
-                Some(pid) => Text::from(format!("renice -n 0 -p {pid}")),
-                None => phrase!("start the app without nice").into(),
+            let (change, undo) = match pid {
+                Some(pid) => (
+                    Text::from(format!("renice -n 0 -p {pid}")),
+                    Text::from(format!("renice -n {nice} -p {pid}")),
+                ),
+                None => (
+                    phrase!("start the app without nice").into(),
+                    format!("nice -n {nice} COMMAND").into(),
+                ),
             };
             let level = if pid.is_some() {
                 Level::Medium
@@ -221,7 +227,7 @@ pub(super) const CHECKS: &[Check] = &[
             };
             Some(
                 Found::new(level, format!("nice = {nice}"))
-                    .change(change, format!("renice -n {nice}"))
+                    .change(change, undo)
                     .needs(Needs::Root),
             )
         }),

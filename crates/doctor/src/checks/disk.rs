@@ -3,7 +3,7 @@
 use figures::numbers;
 use words::{phrase, text};
 
-use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
+use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
 use crate::snapshot::Disk;
 
 /// The checks.
@@ -172,8 +172,10 @@ pub(super) const CHECKS: &[Check] = &[
                 .find(|option| ["sync", "dirsync"].contains(&option.as_str()))?;
             Some(
                 Found::new(Level::Medium, text!("mounted with {option}", option = sync))
-                    .change("mount -o remount,async", format!("mount -o remount,{sync}"))
-                    .needs(Needs::Root),
+                    .evidence(phrase!("without it a crash loses what was written last and not synced by its program"))
+                    .change(remount(&s.disk, "async"), remount(&s.disk, sync))
+                    .needs(Needs::Root)
+                    .safety(Safety::Durability),
             )
         }),
     },
@@ -193,7 +195,10 @@ pub(super) const CHECKS: &[Check] = &[
                     Level::Low,
                     text!("mounted with {option}", option = "strictatime"),
                 )
-                .change("mount -o remount,relatime", "mount -o remount,strictatime")
+                .change(
+                    remount(&s.disk, "relatime"),
+                    remount(&s.disk, "strictatime"),
+                )
                 .needs(Needs::Root),
             )
         }),
@@ -212,14 +217,9 @@ pub(super) const CHECKS: &[Check] = &[
                 .sync_ns
                 .map_or(s.disk.rotational == Some(false), |ns| ns < 2e6);
             (["bfq", "cfq"].contains(&scheduler) && fast).then(|| {
-                let device = s
-                    .disk
-                    .device
-                    .as_deref()
-                    .unwrap_or("sda")
-                    .trim_start_matches("/dev/");
-                let write =
-                    |name: &str| format!("echo {name} > /sys/block/{device}/queue/scheduler");
+                // The device of a mount is often a partition or a volume, which have no queue.
+                let queue = s.disk.queue.as_deref().unwrap_or("/sys/block/DISK/queue");
+                let write = |name: &str| format!("echo {name} > {queue}/scheduler");
                 Found::new(Level::Low, format!("scheduler = {scheduler}"))
                     .change(write("none"), write(scheduler))
                     .needs(Needs::Root)
@@ -250,6 +250,11 @@ pub(super) const CHECKS: &[Check] = &[
         }),
     },
 ];
+
+fn remount(disk: &Disk, option: &str) -> String {
+    let folder = disk.mounted_at.as_deref().unwrap_or("FOLDER");
+    format!("mount -o remount,{option} {folder}")
+}
 
 /// Returns the kind of a file system behind a network or another machine's door.
 pub(super) fn network(disk: &Disk) -> Option<&str> {

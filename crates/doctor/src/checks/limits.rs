@@ -55,23 +55,30 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Whole(|s| {
             let (open, soft) = (s.process.files_open?, s.process.files_soft?);
             (open as f64 > 0.7 * soft as f64).then(|| {
-                let more = (soft * 8).max(65_536);
-                let of = s
-                    .process
-                    .pid
-                    .map_or(String::new(), |pid| format!(" --pid {pid}"));
-                Found::new(
+                // Above the hard limit only root may go, and the hard limit stays as it is: who
+                // has lowered it cannot raise it again.
+                let most = s.process.files_hard.unwrap_or(u64::MAX);
+                let more = soft.saturating_mul(8).max(65_536).min(most);
+                let found = Found::new(
                     Level::High,
                     text!(
                         "{open} of {soft} open",
                         open = open.to_string(),
                         soft = soft.to_string()
                     ),
-                )
-                .change(
-                    format!("prlimit{of} --nofile={more}"),
-                    format!("prlimit{of} --nofile={soft}"),
-                )
+                );
+                match s.process.pid {
+                    Some(pid) if more > soft => found.change(
+                        format!("prlimit --pid {pid} --nofile={more}:"),
+                        format!("prlimit --pid {pid} --nofile={soft}:"),
+                    ),
+                    _ => found
+                        .change(
+                            phrase!("a higher LimitNOFILE in the service, or nofile in /etc/security/limits.conf"),
+                            phrase!("as before"),
+                        )
+                        .needs(Needs::Restart),
+                }
             })
         }),
     },

@@ -26,10 +26,11 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(level, format!("VmSwap = {}", numbers::bytes(bytes)))
                     .change(
-                        phrase!("more memory or fewer workers, then swapoff -a && swapon -a"),
+                        // swapoff would take memory from everybody on the machine.
+                        phrase!("more memory or fewer workers, then a restart of the app"),
                         phrase!("as before"),
                     )
-                    .needs(Needs::Root),
+                    .needs(Needs::Restart),
             )
         }),
     },
@@ -73,13 +74,7 @@ pub(super) const CHECKS: &[Check] = &[
             // A full swap is another check's.
             (used > 64e6 && free >= 0.1 * total).then(|| {
                 let swapped_in = s.machine.counters.get("pswpin").copied().unwrap_or(0);
-                let swappiness = s
-                    .machine
-                    .sysctl
-                    .get("vm.swappiness")
-                    .cloned()
-                    .unwrap_or_else(|| "60".to_owned());
-                Found::new(
+                let found = Found::new(
                     Level::Low,
                     text!(
                         "{used} of {total} swap used",
@@ -91,12 +86,19 @@ pub(super) const CHECKS: &[Check] = &[
                     "{counter} = {count} pages since boot",
                     counter = "pswpin",
                     count = swapped_in.to_string()
-                ))
-                .change(
-                    "sysctl vm.swappiness=10",
-                    format!("sysctl vm.swappiness={swappiness}"),
-                )
-                .needs(Needs::Root)
+                ));
+                let name = "vm.swappiness";
+                let now = s.machine.sysctl.get(name);
+                let now: u32 = now.and_then(|text| text.parse().ok()).unwrap_or(60);
+                match now > 10 {
+                    true => found
+                        .change(format!("sysctl {name}=10"), format!("sysctl {name}={now}"))
+                        .needs(Needs::Root),
+                    false => found.change(
+                        phrase!("fewer workers, smaller caches, or more memory"),
+                        phrase!("as before"),
+                    ),
+                }
             })
         }),
     },
@@ -210,6 +212,8 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://docs.kernel.org/admin-guide/mm/transhuge.html (always may use more memory; madvise)",
         look: Look::Whole(|s| {
             let setting = s.machine.huge_pages.as_deref()?;
+            // Ruby switches them off for itself and all that it starts.
+            s.process.huge_pages.filter(|on| *on)?;
             let workers = super::counts::workers(s)?;
             (setting == "always" && workers > 1).then(|| {
                 let file = "/sys/kernel/mm/transparent_hugepage/enabled";

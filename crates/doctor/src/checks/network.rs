@@ -63,7 +63,8 @@ pub(super) const CHECKS: &[Check] = &[
                     format!("net.ipv4.ip_local_port_range = {range}"),
                 )
                 .change(
-                    "sysctl net.ipv4.ip_local_port_range=\"10240 65535\"",
+                    // The kernel's default: below stand the ports of most servers.
+                    "sysctl net.ipv4.ip_local_port_range=\"32768 60999\"",
                     format!("sysctl net.ipv4.ip_local_port_range=\"{range}\""),
                 )
                 .needs(Needs::Root)

@@ -368,3 +368,47 @@ fn a_control_group_is_changed_by_the_files_of_its_version() {
     let reclaimed = changes(&reclaimed.expect("it"));
     assert!(reclaimed.starts_with("a larger memory.high"), "{reclaimed}");
 }
+
+#[test]
+fn commands_are_whole_and_leave_others_alone() {
+    let of = |id: &str, change: fn(&mut Snapshot)| {
+        let found = found(id, change).expect("it");
+        (changes(&found), undos(&found))
+    };
+    let (change, _) = of("memory.process-swapped", |s| {
+        s.process.swapped_bytes = Some(100 << 20);
+    });
+    assert!(!change.contains("swapoff"), "{change}");
+    let (change, _) = of("memory.swap-in-use", |s| {
+        s.machine
+            .memory_bytes
+            .insert("SwapFree".to_owned(), 2 << 30);
+        let sysctl = &mut s.machine.sysctl;
+        sysctl.insert("vm.swappiness".to_owned(), "1".to_owned());
+    });
+    assert!(!change.contains("swappiness"), "{change}");
+    let (change, undo) = of("limits.files-nearly-used", |s| {
+        (s.process.files_soft, s.process.files_open) = (Some(1000), Some(900));
+    });
+    assert_eq!(change, "prlimit --pid 42 --nofile=65536:");
+    assert_eq!(undo, "prlimit --pid 42 --nofile=1000:");
+    let (change, _) = of("limits.files-nearly-used", |s| {
+        (s.process.files_soft, s.process.files_open) = (Some(1000), Some(900));
+        s.process.files_hard = Some(1000);
+    });
+    assert!(change.starts_with("a higher LimitNOFILE"), "{change}");
+    let (_, undo) = of("cpu.nice", |s| s.process.nice = Some(10));
+    assert_eq!(undo, "renice -n 10 -p 42");
+    let (change, undo) = of("disk.mounted-sync", |s| {
+        s.disk.options.push("sync".to_owned());
+    });
+    assert_eq!(change, "mount -o remount,async /srv");
+    assert_eq!(undo, "mount -o remount,sync /srv");
+    let (change, _) = of("disk.scheduler", |s| {
+        s.disk.scheduler = Some("bfq".to_owned());
+    });
+    assert_eq!(
+        change,
+        "echo none > /sys/devices/virtio0/block/vda/queue/scheduler"
+    );
+}

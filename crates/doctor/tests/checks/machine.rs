@@ -269,11 +269,12 @@ pub const CASES: &[Case] = &[
         "memory.huge-pages",
         |s| {
             s.machine.huge_pages = Some("always".to_owned());
-            s.app.as_mut().expect("an app").workers = Some(2);
+            s.process.huge_pages = Some(true);
         },
+        // A Ruby has switched them off for itself.
         |s| {
-            s.machine.huge_pages = Some("madvise".to_owned());
-            s.app.as_mut().expect("an app").workers = Some(2);
+            s.machine.huge_pages = Some("always".to_owned());
+            s.process.huge_pages = Some(false);
         },
     ),
     (

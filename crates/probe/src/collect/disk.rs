@@ -33,6 +33,7 @@ pub(super) fn read(folder: &Path, unseen: &mut Vec<Unseen>) -> Disk {
         disk.filesystem = Some(mount.filesystem);
         disk.options = mount.options;
         disk.device = Some(mount.device);
+        disk.mounted_at = Some(mount.point);
     }
     let queue = fs::metadata(folder)
         .ok()
@@ -40,6 +41,8 @@ pub(super) fn read(folder: &Path, unseen: &mut Vec<Unseen>) -> Disk {
     if let Some(queue) = queue {
         disk.scheduler = file(format!("{queue}/scheduler")).and_then(|text| chosen(&text));
         disk.rotational = file(format!("{queue}/rotational")).map(|text| text == "1");
+        let real = fs::canonicalize(&queue).ok();
+        disk.queue = real.map(|path| path.display().to_string());
     }
     disk
 }
@@ -54,6 +57,7 @@ fn queue_of(device: u64) -> Option<String> {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
+    point: String,
     filesystem: String,
     options: Vec<String>,
     device: String,
@@ -81,6 +85,7 @@ fn mount_of(mounts: &str, path: &Path) -> Option<Mount> {
             .is_none_or(|(length, _)| point.len() >= *length)
         {
             let mount = Mount {
+                point: (*point).to_owned(),
                 filesystem: filesystem.to_owned(),
                 options: all.map(str::to_owned).collect(),
                 device: device.to_owned(),
@@ -101,6 +106,7 @@ mod tests {
                       2 1 0:5 / /srv rw,sync - nfs host:/x rw,hard\n";
         let mount = mount_of(mounts, Path::new("/srv/app")).expect("a mount");
         assert_eq!(mount.filesystem, "nfs");
+        assert_eq!(mount.point, "/srv");
         assert_eq!(mount.options, ["rw", "sync", "rw", "hard"]);
         let root = mount_of(mounts, Path::new("/srvs")).expect("a mount");
         assert_eq!(root.device, "/dev/sda1");

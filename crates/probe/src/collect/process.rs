@@ -45,7 +45,7 @@ pub(super) fn read(pid: Option<u32>, unseen: &mut Vec<Unseen>) -> Process {
         }
     };
     let limits = file(format!("{at}/limits")).unwrap_or_default();
-    let number = |name: &str| field(&status, name)?.parse().ok();
+    let number = |name: &str| field(&status, name)?.parse::<u32>().ok();
     Process {
         pid,
         name: field(&status, "Name").map(str::to_owned),
@@ -55,6 +55,8 @@ pub(super) fn read(pid: Option<u32>, unseen: &mut Vec<Unseen>) -> Process {
         seccomp_filters: number("Seccomp_filters"),
         cores_allowed: field(&status, "Cpus_allowed_list").and_then(count_of_list),
         threads: pid.and_then(|_| number("Threads")),
+        // Of an app that is not started yet nothing is known.
+        huge_pages: pid.and_then(|_| number("THP_enabled")).map(|on| on != 0),
         swapped_bytes: field(&status, "VmSwap")
             .and_then(|text| text.strip_suffix(" kB")?.trim().parse::<u64>().ok())
             .map(|kilobytes| kilobytes * 1024),
