@@ -175,23 +175,23 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!("it keeps locks, and old versions of rows cannot be removed"),
         source: "MySQLTuner; pgHero long_running_queries (60 s)",
         look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
-            let idle = listed(db, "idle in transaction", Level::Medium);
-            let found = idle.or_else(|| listed(db, "long transactions", Level::Medium))?;
-            let (change, undo) = match db.kind {
-                Postgres => (
-                    Text::from("ALTER SYSTEM SET idle_in_transaction_session_timeout = '60s'"),
-                    "ALTER SYSTEM RESET idle_in_transaction_session_timeout",
+            if let Some(idle) = listed(db, "idle in transaction", Level::Medium) {
+                // For the whole server it would end the transactions of other apps too.
+                return Some(idle.change(
+                    phrase!("ALTER ROLE … SET idle_in_transaction_session_timeout = '60s' for the role of the app: a transaction left open is rolled back, and its connection ended"),
+                    "ALTER ROLE … RESET idle_in_transaction_session_timeout",
+                ));
+            }
+            let found = listed(db, "long transactions", Level::Medium)?;
+            let change = match db.kind {
+                Postgres => phrase!(
+                    "look what it does in pg_stat_activity; SELECT pg_cancel_backend(…) ends the statement and rolls its transaction back"
                 ),
-                Mariadb => (
-                    "SET GLOBAL idle_transaction_timeout = 60".into(),
-                    "SET GLOBAL idle_transaction_timeout = 0",
-                ),
-                _ => (
-                    phrase!("end the connection that is named: KILL …").into(),
-                    "",
+                _ => phrase!(
+                    "look what the named connection does in SHOW FULL PROCESSLIST; KILL … ends it and rolls its transaction back"
                 ),
             };
-            Some(found.change(change, undo))
+            Some(found.change(change, ""))
         }),
     },
     Check {

@@ -412,3 +412,21 @@ fn commands_are_whole_and_leave_others_alone() {
         "echo none > /sys/devices/virtio0/block/vda/queue/scheduler"
     );
 }
+
+#[test]
+fn a_long_transaction_is_not_ended_by_a_setting_of_the_whole_server() {
+    let of = |kind: DatabaseKind, list: &str| {
+        let found = found("database.long-transactions", |s| {
+            let lists = &mut database(s, kind).lists;
+            lists.insert(list.to_owned(), vec!["connection 7 for 90 s".to_owned()]);
+        });
+        changes(&found.expect("it"))
+    };
+    let idle = of(Postgres, "idle in transaction");
+    assert!(idle.starts_with("ALTER ROLE … SET idle_in"), "{idle}");
+    // A timeout of idle ones ends no statement that runs.
+    let active = of(Postgres, "long transactions");
+    assert!(active.contains("pg_cancel_backend"), "{active}");
+    let other = of(Mariadb, "long transactions");
+    assert!(!other.contains("SET GLOBAL"), "{other}");
+}
