@@ -91,8 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
             );
             let rate = disk / uptime(db).filter(|_| is_old_enough(db))?;
             (all > 0.0 && disk > 0.25 * all && rate > 1.0).then(|| {
-                let size = db.number("tmp_table_size").unwrap_or(16_777_216.0);
-                Found::new(
+                let found = Found::new(
                     Level::Medium,
                     text!(
                         "{share} of {all} temporary tables, {rate} per second",
@@ -100,11 +99,8 @@ pub(super) const CHECKS: &[Check] = &[
                         all = all.to_string(),
                         rate = format!("{rate:.1}")
                     ),
-                )
-                .change(
-                    set(db, "tmp_table_size", size * 4.0),
-                    set(db, "tmp_table_size", size),
-                )
+                );
+                larger_temporary_tables(found, db)
             })
         }),
     },
@@ -156,14 +152,21 @@ pub(super) const CHECKS: &[Check] = &[
         source: "MySQLTuner (50 % of connections)",
         look: Look::Databases(BOTH, |db, _| {
             let (made, all) = (db.number("Threads_created")?, db.number("Connections")?);
-            (is_old_enough(db) && all > 1000.0 && made > 0.5 * all).then(|| {
-                let size = db.number("thread_cache_size").unwrap_or(0.0);
+            // Pools of threads, and a cache for all connections, make no more of them.
+            let pooled = db
+                .word("thread_handling")
+                .is_some_and(|word| word.starts_with("pool"));
+            let size = db.number("thread_cache_size").unwrap_or(0.0);
+            let most = db.number("max_connections").unwrap_or(f64::INFINITY);
+            let wanted = (size * 2.0).max(64.0).min(most);
+            let is_churn = is_old_enough(db) && all > 1000.0 && made > 0.5 * all;
+            (is_churn && !pooled && wanted > size).then(|| {
                 Found::new(
                     Level::Low,
                     format!("Threads_created = {made}, Connections = {all}"),
                 )
                 .change(
-                    set(db, "thread_cache_size", 64),
+                    set(db, "thread_cache_size", wanted),
                     set(db, "thread_cache_size", size),
                 )
             })
@@ -232,6 +235,36 @@ pub(super) const CHECKS: &[Check] = &[
 /// Returns a counter's value, if above the threshold.
 fn grown(db: &Database, name: &str, above: f64) -> Option<f64> {
     db.number(name).filter(|value| *value > above)
+}
+
+/// Adds the change to larger temporary tables in memory: the smaller of two settings counts, except
+/// for the engine TempTable. Each connection may have several.
+fn larger_temporary_tables(found: Found, db: &Database) -> Found {
+    const MOST: f64 = 268_435_456.0;
+    let engine = db.word("internal_tmp_mem_storage_engine");
+    let names: &[&str] = match engine.as_deref() {
+        Some("temptable") => &["tmp_table_size"],
+        _ => &["tmp_table_size", "max_heap_table_size"],
+    };
+    let sizes = names
+        .iter()
+        .map(|name| (*name, db.number(name).unwrap_or(16_777_216.0)));
+    let sizes: Vec<(&str, f64)> = sizes.collect();
+    let now = sizes
+        .iter()
+        .map(|(_, size)| *size)
+        .fold(f64::INFINITY, f64::min);
+    let wanted = (now * 4.0).min(MOST);
+    if wanted <= now {
+        return found.change(
+            phrase!("an index in the order that is asked for"),
+            "DROP INDEX …",
+        );
+    }
+    let smaller = sizes.into_iter().filter(|(_, size)| *size < wanted);
+    smaller.fold(found, |found, (name, size)| {
+        found.change(set(db, name, wanted), set(db, name, size))
+    })
 }
 
 fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {

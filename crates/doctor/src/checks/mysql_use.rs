@@ -129,7 +129,7 @@ pub(super) const CHECKS: &[Check] = &[
             let written = db.number("Innodb_buffer_pool_pages_flushed")?
                 / uptime(db).filter(|_| is_old_enough(db))?;
             (written > 0.5 * capacity).then(|| {
-                Found::new(
+                let found = Found::new(
                     Level::Low,
                     text!(
                         "innodb_io_capacity = {capacity}, {written} pages flushed per second",
@@ -140,8 +140,14 @@ pub(super) const CHECKS: &[Check] = &[
                 .evidence(text!(
                     "fdatasync here: {time}",
                     time = numbers::duration_ns(sync)
-                ))
-                .change(
+                ));
+                // The server cuts the one down to the other.
+                let limit = "innodb_io_capacity_max";
+                let found = match db.number(limit).filter(|limit| *limit < 2000.0) {
+                    Some(most) => found.change(set(db, limit, 2000), set(db, limit, most)),
+                    None => found,
+                };
+                found.change(
                     set(db, "innodb_io_capacity", 2000),
                     set(db, "innodb_io_capacity", capacity),
                 )
@@ -212,7 +218,7 @@ pub(super) const CHECKS: &[Check] = &[
                 )
                 .change(
                     set(db, "query_cache_type", 0),
-                    set(db, "query_cache_type", 1),
+                    set(db, "query_cache_type", kind),
                 )
             })
         }),
@@ -239,7 +245,7 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Databases(BOTH, |db, _| {
             let seconds = db.number("long_query_time")?;
             (db.is_on("slow_query_log")? && seconds < 0.001).then(|| {
-                Found::new(Level::Medium, format!("long_query_time = {seconds}")).change(
+                Found::new(Level::Medium, format!("long_query_time = {seconds} s")).change(
                     set(db, "long_query_time", 0.5),
                     set(db, "long_query_time", seconds),
                 )

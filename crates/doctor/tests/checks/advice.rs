@@ -430,3 +430,41 @@ fn a_long_transaction_is_not_ended_by_a_setting_of_the_whole_server() {
     let other = of(Mariadb, "long transactions");
     assert!(!other.contains("SET GLOBAL"), "{other}");
 }
+
+#[test]
+fn a_value_has_an_effect_and_is_not_lowered() {
+    let of = |id: &str, values: &[(&str, &str)]| {
+        let found = found(id, |s| set(s, Mariadb, values));
+        found.map(|found| (changes(&found), undos(&found)))
+    };
+    let (disk, all) = (
+        ("Created_tmp_disk_tables", "500000"),
+        ("Created_tmp_tables", "900000"),
+    );
+    let sizes = [
+        ("tmp_table_size", "67108864"),
+        ("max_heap_table_size", "16777216"),
+    ];
+    let id = "mysql.temporary-tables-on-disk";
+    let (change, undo) = of(id, &[disk, all, sizes[0], sizes[1]]).expect("it");
+    // The smaller one counts.
+    assert!(
+        change.starts_with("SET GLOBAL max_heap_table_size = 67108864,"),
+        "{change}"
+    );
+    assert!(undo.contains("max_heap_table_size = 16777216"), "{undo}");
+    let made = ("Threads_created", "1500");
+    let id = "mysql.threads-created";
+    let (change, _) = of(id, &[made, ("thread_cache_size", "100")]).expect("it");
+    assert!(change.starts_with("SET GLOBAL thread_cache_size = 151,"));
+    assert_eq!(of(id, &[made, ("thread_cache_size", "256")]), None);
+    let pool = ("thread_handling", "pool-of-threads");
+    assert_eq!(of(id, &[made, pool]), None);
+    let demand = ("query_cache_type", "DEMAND");
+    let (_, undo) = of("mysql.query-cache", &[demand]).expect("it");
+    assert!(undo.contains("query_cache_type = demand"), "{undo}");
+    let flushed = ("Innodb_buffer_pool_pages_flushed", "20000000");
+    let limit = ("innodb_io_capacity_max", "400");
+    let (change, _) = of("mysql.io-capacity", &[flushed, limit]).expect("it");
+    assert!(change.starts_with("SET GLOBAL innodb_io_capacity_max = 2000,"));
+}
