@@ -1,6 +1,6 @@
 //! The app's own settings: Puma, Rails, gems.
 
-use words::{Text, phrase, text};
+use words::{phrase, text};
 
 use super::counts::{cores, pool, set_threads, set_workers, threads, workers, workers_or_single};
 use super::release;
@@ -35,23 +35,32 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!("each statement and each rendered template is formatted and written"),
         source: "https://guides.rubyonrails.org/debugging_rails_applications.html (log levels)",
         look: Look::Whole(|s| {
-            let variable = s
-                .process
-                .env
-                .get("RAILS_LOG_LEVEL")
-                .filter(|level| level.to_lowercase() == "debug");
-            let written = setting(s, "config.log_level").filter(|value| value.contains("debug"));
-            let evidence = match (variable, written) {
-                (Some(level), _) => Text::from(format!("RAILS_LOG_LEVEL={level}")),
-                (None, Some(value)) => text!(
-                    "{line} in production.rb",
-                    line = format!("config.log_level = {value}")
-                ),
-                (None, None) => return None,
+            const VARIABLE: &str = "RAILS_LOG_LEVEL";
+            let written = setting(s, "config.log_level");
+            let is_debug = |value: &str| {
+                let word = value.trim_matches([':', '"', '\'']);
+                word.eq_ignore_ascii_case("debug")
             };
+            if let Some(value) = written.filter(|value| is_debug(value)) {
+                let line = |value: &str| {
+                    text!(
+                        "{line} in production.rb",
+                        line = format!("config.log_level = {value}")
+                    )
+                };
+                // No variable has an effect on a level that is written.
+                return Some(
+                    Found::new(Level::Medium, line(value))
+                        .change(line(":info"), line(value))
+                        .needs(Needs::Restart),
+                );
+            }
+            let reads = written.is_none_or(|value| value.contains(VARIABLE));
+            let level = s.process.env.get(VARIABLE);
+            let level = level.filter(|level| reads && is_debug(level))?;
             Some(
-                Found::new(Level::Medium, evidence)
-                    .change("RAILS_LOG_LEVEL=info", "RAILS_LOG_LEVEL=debug")
+                Found::new(Level::Medium, format!("{VARIABLE}={level}"))
+                    .change(format!("{VARIABLE}=info"), format!("{VARIABLE}={level}"))
                     .needs(Needs::Restart),
             )
         }),

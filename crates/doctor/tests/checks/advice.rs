@@ -468,3 +468,15 @@ fn a_value_has_an_effect_and_is_not_lowered() {
     let (change, _) = of("mysql.io-capacity", &[flushed, limit]).expect("it");
     assert!(change.starts_with("SET GLOBAL innodb_io_capacity_max = 2000,"));
 }
+
+#[test]
+fn a_written_level_of_the_log_is_changed_where_it_is_written() {
+    let found = found("app.log-debug", |s| {
+        let production = &mut s.app.as_mut().expect("an app").production;
+        production.insert("config.log_level".to_owned(), ":debug".to_owned());
+    });
+    assert_eq!(
+        changes(&found.expect("it")),
+        "config.log_level = :info in production.rb"
+    );
+}

@@ -109,6 +109,20 @@ pub const CASES: &[Case] = &[
         |s| production(s, "log_level", "ENV.fetch(\"RAILS_LOG_LEVEL\", \"info\")"),
     ),
     (
+        "app.log-debug",
+        |s| {
+            production(s, "log_level", "ENV.fetch(\"RAILS_LOG_LEVEL\", \"info\")");
+            env(s, "RAILS_LOG_LEVEL", "debug");
+        },
+        // Nothing reads the variable.
+        |s| env(s, "RAILS_LOG_LEVEL", "debug"),
+    ),
+    (
+        "app.log-debug",
+        |s| production(s, "log_level", "\"debug\""),
+        |s| production(s, "log_level", "ENV[\"DEBUG\"] ? :debug : :info"),
+    ),
+    (
         "app.eager-load-off",
         |s| production(s, "eager_load", "false"),
         |s| production(s, "eager_load", "ENV[\"X\"]"),
