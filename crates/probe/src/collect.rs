@@ -10,6 +10,7 @@ mod process;
 mod ruby;
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub(crate) use ruby::{output as command_output, program as ruby_program};
@@ -63,6 +64,22 @@ pub fn collect(wanted: &Wanted) -> Snapshot {
 /// Returns the current control group of a process.
 pub fn control_group(pid: u32) -> Option<doctor::snapshot::Group> {
     group::read(&format!("/proc/{pid}"), &mut Vec::new())
+}
+
+/// Returns the app's folder in which a process stands, by its path here; `None` where it cannot be
+/// read, holds no app, or the path leads elsewhere, as from another root.
+pub fn folder_of(pid: u32) -> Option<PathBuf> {
+    let at = format!("/proc/{pid}/cwd");
+    let folder = fs::read_link(&at).ok()?;
+    let is_it = same_file(&folder, Path::new(&at)) && app::read(&folder).is_some();
+    is_it.then_some(folder)
+}
+
+/// Whether two paths lead to the same file.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let number = |path: &Path| fs::metadata(path).map(|data| (data.dev(), data.ino())).ok();
+    let numbers = number(one);
+    numbers.is_some() && numbers == number(other)
 }
 
 /// Returns a small file's text without blanks at both ends; `None` if missing or not readable.
@@ -124,6 +141,24 @@ mod tests {
         assert_eq!(count_of_list("0"), Some(1));
         assert_eq!(count_of_list("3-1"), None);
         assert_eq!(count_of_list("x"), None);
+    }
+
+    #[test]
+    fn the_folder_of_a_process_is_its_own_where_it_holds_an_app() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().canonicalize().expect("a path");
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .current_dir(&path)
+            .spawn()
+            .expect("a process");
+        let without = folder_of(child.id());
+        fs::write(path.join("config.ru"), "").expect("a file");
+        let with = folder_of(child.id());
+        child.kill().expect("its end");
+        child.wait().expect("its end");
+        assert_eq!((without, with), (None, Some(path)));
+        assert_eq!(folder_of(u32::MAX), None);
     }
 
     #[test]

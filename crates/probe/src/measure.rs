@@ -31,8 +31,9 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     let begin = Instant::now();
     let mut measures = Measures::default();
     let unseen = &mut snapshot.unseen;
+    let program = ruby_program(wanted).unwrap_or_else(|_| "ruby".to_owned());
     let ruby = AppRuby {
-        program: ruby_program(&wanted.command),
+        program: &program,
         folder: &wanted.folder,
     };
     if wanted.has(Area::Cpu) {
@@ -101,9 +102,9 @@ pub fn mitigations(wanted: &Wanted, snapshot: &mut Snapshot) {
     let process = &snapshot.process;
     let is = |text: &Option<String>, end: &str| text.as_ref().is_some_and(|it| it.ends_with(end));
     let on = is(&process.store_bypass, "mitigated") || is(&process.indirect_branch, "disabled");
-    if on && snapshot.ruby.is_some() {
-        let program = ruby_program(&wanted.command);
-        speculation::ruby(program, &mut snapshot.measures, &mut snapshot.unseen);
+    let program = ruby_program(wanted).ok().filter(|_| on);
+    if let Some(program) = program.filter(|_| snapshot.ruby.is_some()) {
+        speculation::ruby(&program, &mut snapshot.measures, &mut snapshot.unseen);
     }
 }
 

@@ -77,7 +77,9 @@ fn failed(verb: &str, path: &Path, error: &std::io::Error) -> Failure {
 }
 
 fn wanted(args: &DoctorArgs) -> Result<Wanted, Failure> {
-    let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from("."));
+    let of_process = || collect::folder_of(args.pid?);
+    let folder = args.folder.clone().or_else(of_process);
+    let folder = folder.unwrap_or_else(|| PathBuf::from("."));
     let config = config::load(None, &folder)?.config.target;
     let mut databases = args.databases.clone();
     if databases.is_empty() {

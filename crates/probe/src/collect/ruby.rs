@@ -1,12 +1,13 @@
 //! Queries the app's Ruby by a few lines of code loading nothing of the app.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Wanted, reason};
+use super::{Wanted, reason, same_file};
 use doctor::snapshot::{Ruby, Unseen};
 
 /// Time after which a slow Ruby is killed.
@@ -29,48 +30,46 @@ say["gems_unbuilt", unbuilt.map(&:name).uniq.join(" ")]
 say["tracing", defined?(Coverage) ? true : false]
 "#;
 
-/// Returns the program to query: the command's own if a Ruby, else the first in `PATH`.
-pub(crate) fn program(command: &[String]) -> &str {
-    let first = command.first().map_or("", String::as_str);
-    let name = Path::new(first).file_name().unwrap_or_default();
-    match name.to_string_lossy().starts_with("ruby") {
-        true => first,
-        false => "ruby",
-    }
-}
+/// Variables of a process with which its Ruby finds its libraries; passed on, not recorded.
+const LIBRARIES: [&str; 4] = ["GEM_HOME", "GEM_PATH", "LD_LIBRARY_PATH", "RUBYLIB"];
 
-/// Asks the Ruby; `None` when there is none.
-pub(super) fn read(
-    wanted: &Wanted,
-    env: &BTreeMap<String, String>,
-    unseen: &mut Vec<Unseen>,
-) -> Option<Ruby> {
-    let program = program(&wanted.command);
-    let mut command = Command::new(program);
-    command
-        .arg("-e")
-        .arg(QUESTIONS)
-        .current_dir(&wanted.folder)
-        .env_remove("RUBYOPT");
-    // Only what switches a compiler on: libraries that RUBYOPT loads belong to the app.
-    let options = env.get("RUBYOPT").map(String::as_str).unwrap_or_default();
-    let jit = options
-        .split_whitespace()
-        .filter(|word| word.contains("yjit") || word.contains("jit"));
-    command.env("RUBYOPT", jit.collect::<Vec<_>>().join(" "));
-    if let Some(on) = env.get("RUBY_YJIT_ENABLE") {
-        command.env("RUBY_YJIT_ENABLE", on);
-    }
-    match output(&mut command) {
-        Ok(text) => of_answers(&text),
-        Err(why) => {
-            unseen.push(Unseen {
-                what: format!("Ruby ({program})"),
-                why,
-            });
-            None
+/// Returns the program to query: that of the process if a Ruby, else the command's own if a Ruby,
+/// else the first in `PATH`.
+///
+/// # Errors
+/// The reason for which the Ruby of the process cannot be queried: another's answers would be
+/// taken for its own.
+pub(crate) fn program(wanted: &Wanted) -> Result<String, String> {
+    if let Some(pid) = wanted.pid {
+        let at = format!("/proc/{pid}/exe");
+        let path = fs::read_link(&at).map_err(|error| format!("{at}: {}", reason(&error)))?;
+        if is_ruby(&path) {
+            let same = same_file(&path, Path::new(&at));
+            let elsewhere = || format!("{}: not the file that the process runs", path.display());
+            return same
+                .then(|| path.display().to_string())
+                .ok_or_else(elsewhere);
         }
     }
+    let first = wanted.command.first().map_or("", String::as_str);
+    let program = is_ruby(Path::new(first)).then_some(first);
+    Ok(program.unwrap_or("ruby").to_owned())
+}
+
+fn is_ruby(program: &Path) -> bool {
+    let name = program.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with("ruby")
+}
+
+/// Returns the variables with which the Ruby of a process finds its libraries.
+fn libraries(pid: u32) -> Vec<(String, String)> {
+    let bytes = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let pairs = text.split('\0').filter_map(|pair| pair.split_once('='));
+    pairs
+        .filter(|(name, _)| LIBRARIES.contains(name))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// Returns the output of a command, within the deadline.
@@ -131,11 +130,20 @@ fn of_answers(text: &str) -> Option<Ruby> {
 mod tests {
     use super::*;
 
+    fn wanted(pid: Option<u32>, words: &[&str]) -> Wanted {
+        Wanted {
+            folder: ".".into(),
+            pid,
+            command: words.iter().map(|word| (*word).to_owned()).collect(),
+            databases: Vec::new(),
+            areas: Vec::new(),
+        }
+    }
+
     #[test]
     fn the_ruby_of_a_command_is_asked() {
         let check = |words: &[&str], expected: &str| {
-            let command: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(program(&command), expected);
+            assert_eq!(program(&wanted(None, words)).as_deref(), Ok(expected));
         };
         check(
             &["/opt/ruby/bin/ruby3.4", "app.rb"],
@@ -143,6 +151,28 @@ mod tests {
         );
         check(&["bundle", "exec", "puma"], "ruby");
         check(&[], "ruby");
+    }
+
+    #[test]
+    fn the_ruby_of_a_process_is_asked_and_no_other_in_its_place() {
+        let mut child = Command::new("ruby")
+            .args(["-e", "puts; $stdout.flush; gets"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a Ruby");
+        let mut out = child.stdout.take().expect("a pipe");
+        out.read_exact(&mut [0]).expect("a running Ruby");
+        let of_process = program(&wanted(Some(child.id()), &[]));
+        let real = fs::read_link(format!("/proc/{}/exe", child.id()));
+        drop(child.stdin.take());
+        child.wait().expect("its end");
+        assert_eq!(of_process, Ok(real.expect("a link").display().to_string()));
+        let gone = program(&wanted(Some(u32::MAX), &[]));
+        assert!(gone.is_err_and(|why| why.contains("it is not there")));
+        // A process that is no Ruby may have one below.
+        let own = program(&wanted(Some(std::process::id()), &[]));
+        assert_eq!(own.as_deref(), Ok("ruby"));
     }
 
     #[test]
