@@ -8,6 +8,7 @@ mod postgres;
 mod replicas;
 mod sqlite;
 
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use capture::{Catalogue, ExplainError, ExplainLimits};
@@ -200,22 +201,41 @@ fn round_trip(server: &mut Catalogue) -> Option<f64> {
 
 /// Whether the address is a file, a socket, or on the same machine.
 fn is_local(url: &str) -> bool {
-    host(url).is_some_and(|host| {
-        host.is_empty() || host == "localhost" || host == "::1" || host.starts_with("127.")
-    })
+    let is_here = |host: &&str| {
+        let is_socket = host.is_empty() || host.starts_with('/');
+        is_socket
+            || host.to_ascii_lowercase().starts_with("%2f")
+            || host.eq_ignore_ascii_case("localhost")
+            || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    };
+    hosts(url).is_some_and(|hosts| hosts.iter().all(is_here))
 }
 
-/// Returns the host of an address, empty for files and sockets; `None` for an invalid address.
-fn host(url: &str) -> Option<&str> {
+/// Returns the hosts of an address, empty for files and sockets; `None` for an invalid address.
+/// Those of the query win, as in libpq.
+fn hosts(url: &str) -> Option<Vec<&str>> {
     let (scheme, rest) = url.split_once(':')?;
     if scheme.starts_with("sqlite") {
-        return Some("");
+        return Some(Vec::new());
     }
     let rest = rest.strip_prefix("//").unwrap_or(rest);
-    let authority = rest.split(['/', '?']).next()?;
-    let host = authority
+    let (authority, tail) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let query = tail.split_once('?').map_or("", |(_, query)| query);
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let named: Vec<&str> = pairs
+        .filter(|(name, _)| ["host", "hostaddr"].contains(name))
+        .flat_map(|(_, hosts)| hosts.split(','))
+        .collect();
+    if !named.is_empty() {
+        return Some(named);
+    }
+    let hosts = authority
         .rsplit_once('@')
-        .map_or(authority, |(_, host)| host);
+        .map_or(authority, |(_, hosts)| hosts);
+    hosts.split(',').map(without_port).collect()
+}
+
+fn without_port(host: &str) -> Option<&str> {
     match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next(),
         None => host.split(':').next(),
@@ -233,6 +253,16 @@ mod tests {
         check("mysql2://me:p@ss@127.0.0.1:3306/app", true);
 
         check("postgres:///app?host=/run/postgresql", true);
+        check("postgres://%2Frun%2Fpostgresql/app", true);
+        // libpq lets the query win, and takes any of several.
+        check("postgres:///app?host=db.example.org", false);
+        check(
+            "postgres://localhost/app?sslmode=x&hostaddr=10.0.0.7",
+            false,
+        );
+        check("postgres://localhost:5432,db.example.org/app", false);
+        check("mysql2://127.example.org/app", false);
+        check("mysql2://LOCALHOST/app", true);
         check("postgres://[::1]:5432/app", true);
         check("postgres://me@db.example.org/app", false);
         check("nothing", false);
