@@ -18,6 +18,8 @@ const CACHED: usize = 8 << 10;
 /// Alignment of buffers for direct reads, bytes.
 const ALIGNED: usize = 4096;
 const TIMES: u64 = 200;
+/// Least free space: what a database needs at the same moment is not taken.
+const FREE_MIN: u64 = 10 * BYTES as u64;
 const DEADLINE: Duration = Duration::from_millis(500);
 
 /// The file.
@@ -26,6 +28,8 @@ pub(super) struct File(fs::File);
 impl File {
     /// Writes the file and syncs, so as not to wait for writes when reading past the cache.
     pub(super) fn make(folder: &Path) -> io::Result<File> {
+        let space = rustix::fs::statvfs(folder)?;
+        has_room(space.f_bavail.saturating_mul(space.f_frsize))?;
         let file = tempfile::tempfile_in(folder)?;
         let part = vec![1; 1 << 20];
         for at in 0..BYTES / part.len() {
@@ -65,5 +69,27 @@ impl File {
             }
         }
         Ok(usual(&times))
+    }
+}
+
+fn has_room(free_bytes: u64) -> io::Result<()> {
+    match free_bytes >= FREE_MIN {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            io::ErrorKind::StorageFull,
+            format!("less than {} MB free", FREE_MIN >> 20),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_space_of_a_disk_is_not_taken() {
+        let refused = has_room(100 << 20).expect_err("no room");
+        assert_eq!(refused.to_string(), "less than 160 MB free");
+        assert!(has_room(200 << 20).is_ok());
     }
 }
