@@ -89,7 +89,7 @@ pub struct Machine {
     pub sysctl: BTreeMap<String, String>,
     /// Counters since boot: `ListenOverflows`, `ListenDrops`, `pswpin`, `pswpout`, `oom_kill`.
     pub counters: BTreeMap<String, u64>,
-    /// Connections in TIME_WAIT.
+    /// Connections in TIME_WAIT with a port of those for outgoing connections.
     pub time_wait: Option<u64>,
     /// Seconds since boot.
     pub uptime_s: Option<f64>,

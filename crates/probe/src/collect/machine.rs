@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::RangeInclusive;
 
 use super::{count_of_list, field, file, wanted_file};
 use doctor::snapshot::{Machine, Unseen};
@@ -62,7 +63,7 @@ pub(super) fn read(unseen: &mut Vec<Unseen>) -> Machine {
         pressure: pressure(unseen),
         sysctl: SYSCTL.iter().filter_map(|name| sysctl(name)).collect(),
         counters: counters(&vmstat, &netstat),
-        time_wait: file("/proc/net/sockstat").and_then(|text| time_wait(&text)),
+        time_wait: time_wait(),
         uptime_s: file("/proc/uptime")
             .and_then(|text| text.split_whitespace().next()?.parse().ok()),
         resolver: file("/etc/resolv.conf").map(|text| resolver(&text)),
@@ -157,11 +158,28 @@ fn counters(vmstat: &str, netstat: &str) -> BTreeMap<String, u64> {
     counters
 }
 
-fn time_wait(sockstat: &str) -> Option<u64> {
-    let tcp = field(sockstat, "TCP")?;
-    let mut words = tcp.split_whitespace();
-    words.find(|word| *word == "tw")?;
-    words.next()?.parse().ok()
+/// Returns the connections in TIME_WAIT that hold a port of those for outgoing ones. A server that
+/// closes its clients' connections has others there, which take none.
+fn time_wait() -> Option<u64> {
+    let (_, range) = sysctl("net.ipv4.ip_local_port_range")?;
+    let (first, last) = range.split_once(' ')?;
+    let ports = first.parse().ok()?..=last.parse().ok()?;
+    let count = |path: &str| file(path).map(|text| outgoing(&text, &ports));
+    let old = count("/proc/net/tcp")?;
+    Some(old + count("/proc/net/tcp6").unwrap_or(0))
+}
+
+/// Counts the lines of `/proc/net/tcp` in TIME_WAIT with a local port among `ports`.
+fn outgoing(table: &str, ports: &RangeInclusive<u16>) -> u64 {
+    /// `TCP_TIME_WAIT` of the kernel.
+    const STATE: &str = "06";
+    let is_one = |line: &&str| {
+        let mut words = line.split_whitespace();
+        let local = words.nth(1).and_then(|place| place.rsplit_once(':'));
+        let port = local.and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+        words.nth(1) == Some(STATE) && port.is_some_and(|port| ports.contains(&port))
+    };
+    table.lines().filter(is_one).count() as u64
 }
 
 fn resolver(text: &str) -> (u32, u32) {
@@ -189,10 +207,12 @@ mod tests {
     fn texts_of_the_kernel_are_read() {
         assert_eq!(chosen("always [madvise] never"), Some("madvise".to_owned()));
         assert_eq!(meminfo("SwapFree:  8 kB\n").get("SwapFree"), Some(&8192));
-        assert_eq!(
-            time_wait("sockets: used 9\nTCP: inuse 4 orphan 0 tw 12 alloc 7\n"),
-            Some(12)
-        );
+        // To a database from port 40000, and from a client to port 3000.
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue\n\
+                     0: 0100007F:9C40 0100007F:0CEA 06 00000000:00000000 00\n\
+                     1: 0100007F:0BB8 0100007F:9C41 06 00000000:00000000 00\n\
+                     2: 0100007F:9C42 0100007F:0CEA 01 00000000:00000000 00\n";
+        assert_eq!(outgoing(table, &(32768..=60999)), 1);
         let counted = counters(
             "pswpin 5\nnr_free 1",
             "TcpExt: A ListenDrops\nTcpExt: 1 7\n",
