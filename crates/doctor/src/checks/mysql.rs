@@ -46,7 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "MySQLTuner (Innodb_log_waits > 0)",
         look: Look::Databases(BOTH, |db, _| {
             const NAME: &str = "innodb_log_buffer_size";
-            /// Beyond this a transaction is too large rather than the buffer too small.
+            /// Bytes from which a transaction is too large rather than the buffer too small.
             const MOST: f64 = 268_435_456.0;
             let waits = grown(db, "Innodb_log_waits", 10.0)?;
             let size = db.number(NAME).filter(|size| *size < MOST)?;
@@ -304,8 +304,8 @@ fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
     )
 }
 
-/// Adds the change to a buffer pool of the wanted size, or of half the memory, since the app may run
-/// on the machine too.
+/// Adds the change to a buffer pool of the wanted size, or of half the memory, since the app may
+/// run on the machine too.
 fn larger_pool(found: Found, db: &Database, s: &Snapshot, wanted: f64) -> Found {
     const NAME: &str = "innodb_buffer_pool_size";
     let size = db.number(NAME).unwrap_or(0.0);
