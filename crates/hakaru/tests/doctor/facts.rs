@@ -85,6 +85,31 @@ fn a_rollback_journal_is_found_and_wal_is_not() {
     check("wal", false);
 }
 
+#[test]
+fn indexes_are_double_only_with_the_same_expressions_orders_and_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("app.sqlite3");
+    let database = rusqlite::Connection::open(&path).expect("a file");
+    database
+        .execute_batch(
+            "PRAGMA journal_mode = wal;
+             CREATE TABLE t (id INTEGER PRIMARY KEY, a_b TEXT, axb TEXT, c TEXT);
+             CREATE INDEX short ON t (c); CREATE INDEX long ON t (c, a_b);
+             CREATE INDEX lower ON t (lower(a_b), axb); CREATE INDEX axb ON t (axb);
+             CREATE INDEX under ON t (a_b); CREATE INDEX other ON t (axb DESC, c);",
+        )
+        .expect("a table");
+    let url = format!("sqlite:{}", path.display());
+    let arguments = ["--only", "database", "--database", &url];
+    let document = document(&mut doctor(folder.path(), &arguments));
+    assert_eq!(document["unseen"], serde_json::json!([]));
+    let double = &document["snapshot"]["databases"][0]["lists"]["double indexes"];
+    assert_eq!(
+        *double,
+        serde_json::json!(["short is the beginning of long"])
+    );
+}
+
 /// Programs with one busy core each, ended with the test.
 struct Busy(Vec<Child>);
 

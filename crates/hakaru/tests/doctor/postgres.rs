@@ -79,3 +79,33 @@ fn blocks_that_are_missing_and_ranges_are_measured_and_nothing_is_written() {
         assert!(changed > Some(0), "{variable}: {ranges}");
     }
 }
+
+/// Indexes of which only the last two are double.
+const INDEXES: &str = "
+  run.('DROP DATABASE IF EXISTS doctor_indexes')
+  run.('CREATE DATABASE doctor_indexes')
+  made = PG.connect(ENV['DATABASE_URL'].sub(%r{/[^/]*\\z}, '/doctor_indexes'))
+  made.exec('CREATE TABLE t (id INT PRIMARY KEY, a TEXT, b TEXT, c INT)')
+  made.exec('CREATE INDEX by_pattern ON t (a text_pattern_ops)')
+  made.exec('CREATE INDEX by_text ON t (a, b)')
+  made.exec('CREATE INDEX with_payload ON t (b) INCLUDE (c)')
+  made.exec('CREATE INDEX by_pair ON t (b, c)')
+  made.exec('CREATE INDEX by_one ON t (c)')
+  made.exec('CREATE INDEX by_two ON t (c, a)')
+  made.close
+";
+
+#[test]
+fn indexes_with_other_operators_or_without_the_order_are_not_double() {
+    let variable = "HAKARU_TEST_POSTGRES_URL";
+    let url = std::env::var(variable)
+        .unwrap_or_else(|_| panic!("{variable} is not set; run with cargo xtask with-servers"));
+    ruby(&url, INDEXES);
+    let document = of_database(&url, "doctor_indexes");
+    ruby(&url, "run.('DROP DATABASE doctor_indexes')");
+    let double = &document["snapshot"]["databases"][0]["lists"]["double indexes"];
+    assert_eq!(
+        *double,
+        serde_json::json!(["by_one is the beginning of by_two"])
+    );
+}

@@ -9,6 +9,15 @@ macro_rules! own_schemas {
     };
 }
 
+/// Columns of an index in their order, each with the length of a prefix and the direction; an
+/// expression, which has no column, is no other index's.
+macro_rules! index_parts {
+    () => {
+        "GROUP_CONCAT(CONCAT(COALESCE(COLUMN_NAME, CONCAT('expression of ', INDEX_NAME)), '(',
+           COALESCE(SUB_PART, ''), COALESCE(`COLLATION`, ''), ')') ORDER BY SEQ_IN_INDEX)"
+    };
+}
+
 /// Both.
 pub(super) const QUESTIONS: &[Question] = &[
     // A snapshot is stored and passed on: no passwords, also not those inside of other settings.
@@ -72,15 +81,15 @@ pub(super) const QUESTIONS: &[Question] = &[
         rows: Rows::List,
         sql: concat!(
             "SELECT CONCAT(a.TABLE_SCHEMA, '.', a.TABLE_NAME, '.', a.INDEX_NAME, ' is the beginning of ', b.INDEX_NAME)
-             FROM (SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, MAX(NON_UNIQUE) AS free,
-                     GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX) AS columns
-                   FROM information_schema.STATISTICS WHERE INDEX_TYPE = 'BTREE' GROUP BY 1, 2, 3) a
-             JOIN (SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME,
-                     GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX) AS columns
-                   FROM information_schema.STATISTICS WHERE INDEX_TYPE = 'BTREE' GROUP BY 1, 2, 3) b
+             FROM (SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, MAX(NON_UNIQUE) AS free, ",
+            index_parts!(),
+            " AS parts FROM information_schema.STATISTICS WHERE INDEX_TYPE = 'BTREE' GROUP BY 1, 2, 3) a
+             JOIN (SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, ",
+            index_parts!(),
+            " AS parts FROM information_schema.STATISTICS WHERE INDEX_TYPE = 'BTREE' GROUP BY 1, 2, 3) b
                ON a.TABLE_SCHEMA = b.TABLE_SCHEMA AND a.TABLE_NAME = b.TABLE_NAME AND a.INDEX_NAME <> b.INDEX_NAME
-             WHERE a.free = 1 AND (b.columns LIKE CONCAT(a.columns, ',%')
-                 OR (b.columns = a.columns AND (b.INDEX_NAME = 'PRIMARY' OR b.INDEX_NAME < a.INDEX_NAME)))
+             WHERE a.free = 1 AND (LEFT(b.parts, CHAR_LENGTH(a.parts) + 1) = CONCAT(a.parts, ',')
+                 OR (b.parts = a.parts AND (b.INDEX_NAME = 'PRIMARY' OR b.INDEX_NAME < a.INDEX_NAME)))
                AND a.TABLE_SCHEMA NOT IN ",
             own_schemas!()
         ),

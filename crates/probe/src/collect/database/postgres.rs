@@ -87,15 +87,25 @@ pub(super) const QUESTIONS: &[Question] = &[
     Question {
         name: "invalid indexes",
         rows: Rows::List,
-        sql: "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid",
+        // One that is being built holds this lock on its table, and is invalid until the end.
+        sql: "SELECT i.indexrelid::regclass::text FROM pg_index i WHERE NOT i.indisvalid
+                AND NOT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+                  WHERE d.datname = current_database() AND l.relation = i.indrelid
+                    AND l.mode = 'ShareUpdateExclusiveLock')",
     },
+    // Classes of operators, collations and orders count too: LIKE needs text_pattern_ops.
     Question {
         name: "double indexes",
         rows: Rows::List,
         sql: "SELECT a.indexrelid::regclass::text || ' is the beginning of ' || b.indexrelid::regclass::text
               FROM pg_index a JOIN pg_index b ON a.indrelid = b.indrelid AND a.indexrelid <> b.indexrelid
-              WHERE NOT a.indisunique AND a.indpred IS NULL AND b.indpred IS NULL AND a.indexprs IS NULL
-                AND b.indexprs IS NULL AND (b.indkey::text || ' ') LIKE (a.indkey::text || ' %')
+              WHERE NOT a.indisunique AND NOT a.indisexclusion AND b.indisvalid
+                AND a.indpred IS NULL AND b.indpred IS NULL AND a.indexprs IS NULL
+                AND b.indexprs IS NULL AND b.indnkeyatts >= a.indnatts
+                AND (b.indclass::text || ' ') LIKE (a.indclass::text || ' %')
+                AND (b.indcollation::text || ' ') LIKE (a.indcollation::text || ' %')
+                AND (b.indoption::text || ' ') LIKE (a.indoption::text || ' %')
+                AND (b.indkey::text || ' ') LIKE (a.indkey::text || ' %')
                 AND (a.indkey::text <> b.indkey::text OR a.indexrelid > b.indexrelid OR b.indisunique)
                 AND (SELECT relam FROM pg_class WHERE oid = a.indexrelid) =
                     (SELECT relam FROM pg_class WHERE oid = b.indexrelid)",

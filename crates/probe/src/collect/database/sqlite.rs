@@ -49,10 +49,11 @@ pub(super) const QUESTIONS: &[Question] = &[
         name: "double indexes",
         rows: Rows::List,
         sql: "WITH indexes AS (SELECT t.name AS tab, i.name AS ix, i.\"unique\" AS uni,
-                (SELECT group_concat(name) FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno)) AS cols
+                (SELECT group_concat(part) FROM (SELECT coalesce(x.name, 'expression of ' || i.name) || x.coll || x.\"desc\" AS part
+                  FROM pragma_index_xinfo(i.name) x WHERE x.key ORDER BY x.seqno)) AS cols
                 FROM sqlite_schema t JOIN pragma_index_list(t.name) i WHERE t.type = 'table' AND i.partial = 0)
               SELECT a.ix || ' is the beginning of ' || b.ix FROM indexes a JOIN indexes b
               ON a.tab = b.tab AND a.ix <> b.ix WHERE a.uni = 0
-                AND (b.cols LIKE a.cols || ',%' OR (a.cols = b.cols AND (a.ix > b.ix OR b.uni = 1)))",
+                AND (substr(b.cols, 1, length(a.cols) + 1) = a.cols || ',' OR (a.cols = b.cols AND (a.ix > b.ix OR b.uni = 1)))",
     },
 ];
