@@ -227,6 +227,20 @@ pub struct Ruby {
     pub tracing: bool,
 }
 
+impl Ruby {
+    /// Whether the interpreter is CRuby: others have their own compiler and no lock for all threads.
+    pub fn is_cruby(&self) -> bool {
+        !["jruby", "truffleruby"]
+            .iter()
+            .any(|other| self.description.starts_with(other))
+    }
+
+    /// Whether the C library is musl, whose allocator has no arenas.
+    pub fn is_musl(&self) -> bool {
+        self.description.contains("musl")
+    }
+}
+
 /// Origin of a number in an app's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

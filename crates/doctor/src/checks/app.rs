@@ -5,7 +5,7 @@ use words::{phrase, text};
 use super::counts::{cores, pool, set_threads, set_workers, threads, workers, workers_or_single};
 use super::release;
 use crate::check::{Area, Check, Found, Level, Look, Needs};
-use crate::snapshot::{App, Snapshot};
+use crate::snapshot::{App, Ruby, Snapshot};
 
 /// The checks.
 pub(super) const CHECKS: &[Check] = &[
@@ -239,6 +239,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://github.com/puma/puma#clustered-mode",
         look: Look::Whole(|s| {
             app(s)?.gems.get("puma")?;
+            has_one_lock(s).then_some(())?;
             let cores = cores(s).filter(|cores| *cores >= 2.0)?;
             let workers = workers_or_single(s)?;
             (workers < 2).then(|| {
@@ -271,6 +272,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://github.com/rails/rails/issues/50450 (default 3 since Rails 7.2)",
         look: Look::Whole(|s| {
             const MANY: u32 = 10;
+            has_one_lock(s).then_some(())?;
             let threads = threads(s).filter(|threads| *threads > MANY)?;
             Some(
                 Found::new(
@@ -442,6 +444,11 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn app(s: &Snapshot) -> Option<&App> {
     s.app.as_ref()
+}
+
+/// Whether only one thread of a process runs Ruby at a time.
+fn has_one_lock(s: &Snapshot) -> bool {
+    s.ruby.as_ref().is_none_or(Ruby::is_cruby)
 }
 
 fn setting<'a>(s: &'a Snapshot, name: &str) -> Option<&'a str> {

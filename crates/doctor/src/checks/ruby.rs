@@ -16,7 +16,8 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://www.ruby-lang.org/en/downloads/branches/ (3.2 ended 2026-04-01)",
         look: Look::Whole(|s| {
             const OLDEST: (u32, u32) = (3, 3);
-            let ruby = s.ruby.as_ref()?;
+            // The version of another is that of the language it runs.
+            let ruby = s.ruby.as_ref().filter(|ruby| ruby.is_cruby())?;
             (release(&ruby.version) < OLDEST).then(|| {
                 Found::new(Level::Low, ruby.description.clone())
                     .change(
@@ -39,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
             let ruby = s
                 .ruby
                 .as_ref()
-                .filter(|ruby| release(&ruby.version) >= (3, 2))?;
+                .filter(|ruby| ruby.is_cruby() && release(&ruby.version) >= (3, 2))?;
             (!ruby.yjit_built).then(|| {
                 Found::new(for_rails(s), ruby.description.clone())
                     .evidence(phrase!("YJIT_SUPPORT of RbConfig is not yes"))
@@ -61,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
             let ruby = s
                 .ruby
                 .as_ref()
-                .filter(|ruby| release(&ruby.version) >= (3, 3))?;
+                .filter(|ruby| ruby.is_cruby() && release(&ruby.version) >= (3, 3))?;
             // Rails switches it on itself.
             let by_rails = rails(s).is_some_and(|version| version >= (7, 2));
             (ruby.yjit_built && !ruby.yjit_on && !by_rails).then(|| {
@@ -293,8 +294,9 @@ fn arenas(s: &Snapshot) -> Option<Found> {
         .as_deref()
         .is_some_and(|name| name != "libc");
     let linked = s.ruby.as_ref().is_some_and(|ruby| ruby.jemalloc);
+    let musl = s.ruby.as_ref().is_some_and(Ruby::is_musl);
     let limited = env.contains_key("MALLOC_ARENA_MAX") || env.contains_key("MALLOC_CONF");
-    if threads < MANY || preloaded || other || linked || limited {
+    if threads < MANY || preloaded || other || linked || musl || limited {
         return None;
     }
     let cores = s.machine.cores.unwrap_or(1);

@@ -42,6 +42,33 @@ pub const CASES: &[Case] = &[
         },
     ),
     (
+        "ruby.yjit-not-built",
+        |s| ruby(s).yjit_built = false,
+        // Has a compiler of its own.
+        |s| {
+            ruby(s).yjit_built = false;
+            ruby(s).description = "truffleruby 25.0.0, like ruby 3.4.7".to_owned();
+        },
+    ),
+    (
+        "ruby.malloc-arenas",
+        |s| {
+            s.process.env.remove("MALLOC_ARENA_MAX");
+        },
+        |s| {
+            s.process.env.remove("MALLOC_ARENA_MAX");
+            ruby(s).description = "ruby 3.4.7 +PRISM [x86_64-linux-musl]".to_owned();
+        },
+    ),
+    (
+        "app.threads-many",
+        |s| app(s).threads = Some(32),
+        |s| {
+            app(s).threads = Some(32);
+            ruby(s).description = "jruby 10.0.2.0 (3.4.2)".to_owned();
+        },
+    ),
+    (
         "ruby.yjit-off",
         |s| {
             ruby(s).yjit_on = false;
