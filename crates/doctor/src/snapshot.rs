@@ -89,7 +89,7 @@ pub struct Machine {
     pub sysctl: BTreeMap<String, String>,
     /// Counters since boot: `ListenOverflows`, `ListenDrops`, `pswpin`, `pswpout`, `oom_kill`.
     pub counters: BTreeMap<String, u64>,
-    /// Connections in TIME_WAIT with a port of those for outgoing connections.
+    /// Connections in TIME_WAIT on a port of the range for outgoing connections.
     pub time_wait: Option<u64>,
     /// Seconds since boot.
     pub uptime_s: Option<f64>,
@@ -228,7 +228,7 @@ pub struct Ruby {
 }
 
 impl Ruby {
-    /// Whether the interpreter is CRuby: others have their own compiler and no lock for all threads.
+    /// Whether the interpreter is CRuby: others have an own compiler and no lock for all threads.
     pub fn is_cruby(&self) -> bool {
         !["jruby", "truffleruby"]
             .iter()
@@ -250,7 +250,7 @@ pub enum Origin {
     Unset,
     /// A line with the number itself, against which no variable counts.
     Literal,
-    /// A line that reads the environment variable.
+    /// A line reading the environment variable.
     Variable(String),
     /// A line whose number only the app knows.
     Computed,

@@ -37,7 +37,7 @@ pub(super) fn pool(s: &Snapshot) -> Option<u32> {
     resolved(s, app.pool, &app.pool_origin, &[])
 }
 
-/// Returns a number by its origin; `own` are the variables read without a line.
+/// Returns a number by origin; `own` are the variables read without a line.
 fn resolved(s: &Snapshot, number: Option<u32>, origin: &Origin, own: &[&str]) -> Option<u32> {
     let variable = match origin {
         Origin::Literal => None,

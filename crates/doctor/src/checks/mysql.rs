@@ -318,7 +318,7 @@ fn larger_pool(found: Found, db: &Database, s: &Snapshot, wanted: f64) -> Found 
     resized(found, db, NAME, bytes, size, is_dynamic)
 }
 
-/// Adds the change of a setting that some versions read at their start only.
+/// Adds the change of a setting read only at the start by some versions.
 fn resized(
     found: Found,
     db: &Database,
@@ -337,7 +337,7 @@ fn resized(
 
 fn redo_log(db: &Database, _: &Snapshot) -> Option<Found> {
     const MEGABYTE: f64 = 1_048_576.0;
-    /// The most that every version with a limit takes for all files together.
+    /// Largest size taken by every version with a limit, for all files together.
     const MOST: f64 = 137_438_953_472.0;
     let is_mysql = db.kind == DatabaseKind::Mysql;
     let (name, size, files) = match db.number("innodb_redo_log_capacity") {

@@ -261,7 +261,7 @@ pub(super) fn connection_churn(db: &Database, connections: f64) -> Option<Found>
     })
 }
 
-/// Settings of PostgreSQL among those advised that are read at its start only.
+/// Advised settings of PostgreSQL read only at the server's start.
 const AT_START: [&str; 3] = [
     "max_connections",
     "shared_buffers",
@@ -306,7 +306,7 @@ pub(super) fn listed(db: &Database, name: &str, level: Level) -> Option<Found> {
     (!names.is_empty()).then(|| Found::new(level, some_of(names)))
 }
 
-/// Returns the setting for the configuration file, for one that the server reads at its start only.
+/// Returns the line of the configuration file for a setting read only at the server's start.
 pub(super) fn at_start(name: &str, value: impl std::fmt::Display) -> Text {
     text!(
         "{line} in the configuration file",
@@ -332,6 +332,6 @@ pub(super) fn room(db: &Database, s: &Snapshot, size: f64, wanted: f64, share: f
     (bytes > size).then_some(bytes)
 }
 
-/// Advice for a buffer that is too small in a memory without room for more.
+/// Advice for a small buffer in a memory without room for more.
 pub(super) const MORE_MEMORY: Phrase =
     phrase!("more memory for the server; then a larger buffer, so that what is read again fits");

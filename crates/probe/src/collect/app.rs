@@ -133,7 +133,7 @@ fn argument<'a>(source: &'a str, word: &str) -> Option<&'a str> {
     })
 }
 
-/// Returns the number in the part of the arguments of `word` that `part` picks.
+/// Returns the number in the part of the arguments of `word` picked by `part`.
 fn setting(source: &str, word: &str, part: fn(&str) -> &str) -> (Option<u32>, Origin) {
     match argument(source, word) {
         Some(arguments) => counted(source, part(arguments), 0),
@@ -156,7 +156,7 @@ fn last_argument(arguments: &str) -> &str {
 }
 
 /// Returns number and origin of an expression: `5`, `ENV.fetch("X", 5)`, `ENV["X"] || 5`, or the
-/// name of a variable that is assigned one of these.
+/// name of a variable with such a value.
 fn counted(source: &str, expression: &str, depth: u32) -> (Option<u32>, Origin) {
     const DEPTH_MAX: u32 = 4;
     let computed = (None, Origin::Computed);

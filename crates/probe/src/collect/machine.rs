@@ -158,8 +158,8 @@ fn counters(vmstat: &str, netstat: &str) -> BTreeMap<String, u64> {
     counters
 }
 
-/// Returns the connections in TIME_WAIT that hold a port of those for outgoing ones. A server that
-/// closes its clients' connections has others there, which take none.
+/// Returns the number of connections in TIME_WAIT on a port of the range for outgoing ones. A
+/// server that closes its clients' connections has others there, which take none.
 fn time_wait() -> Option<u64> {
     let (_, range) = sysctl("net.ipv4.ip_local_port_range")?;
     let (first, last) = range.split_once(' ')?;

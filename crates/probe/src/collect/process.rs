@@ -28,7 +28,7 @@ const VARIABLES: [&str; 19] = [
     "RUBY_THREAD_TIMESLICE",
     "WEB_CONCURRENCY",
 ];
-/// Beginnings of names that only Ruby and the allocator use.
+/// Beginnings of names used only by Ruby and the allocator.
 const FAMILIES: [&str; 4] = ["MALLOC_", "RUBY_GC_", "RUBY_HEAP_", "RUBY_YJIT_"];
 
 /// Reads the process, or Hakaru's own in place of an app started here.

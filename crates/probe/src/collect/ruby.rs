@@ -30,11 +30,11 @@ say["gems_unbuilt", unbuilt.map(&:name).uniq.join(" ")]
 say["tracing", defined?(Coverage) ? true : false]
 "#;
 
-/// Variables of a process with which its Ruby finds its libraries; passed on, not recorded.
+/// Variables by which a process's Ruby finds libraries; passed on, not recorded.
 const LIBRARIES: [&str; 4] = ["GEM_HOME", "GEM_PATH", "LD_LIBRARY_PATH", "RUBYLIB"];
 
-/// Returns the program to query: that of the process if a Ruby, else the command's own if a Ruby,
-/// else the first in `PATH`.
+/// Returns the program to query: the process's if a Ruby, else the command's if a Ruby, else the
+/// first in `PATH`.
 ///
 /// # Errors
 /// The reason for which the Ruby of the process cannot be queried: another's answers would be
@@ -61,7 +61,7 @@ fn is_ruby(program: &Path) -> bool {
     name.to_string_lossy().starts_with("ruby")
 }
 
-/// Returns the variables with which the Ruby of a process finds its libraries.
+/// Returns the variables by which the Ruby of a process finds libraries.
 fn libraries(pid: u32) -> Vec<(String, String)> {
     let bytes = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

@@ -9,7 +9,7 @@ macro_rules! own_schemas {
     };
 }
 
-/// Columns of an index in their order, each with the length of a prefix and the direction; an
+/// Columns of an index in order, each with the length of a prefix and the direction; an
 /// expression, which has no column, is no other index's.
 macro_rules! index_parts {
     () => {
