@@ -12,6 +12,7 @@
 mod app_database;
 pub mod compare;
 mod failure;
+mod git;
 pub mod lifecycle;
 mod measurement;
 mod observer;

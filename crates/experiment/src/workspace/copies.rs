@@ -5,7 +5,6 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use app_process::CommandLine;
 use words::text;
 
 use crate::failure;
+use crate::git::{NO_HOOKS, git};
 use crate::observer::Context;
 use crate::settings::Settings;
 use crate::undo::{PREFIX, Undo, Undoing};
@@ -75,11 +75,10 @@ pub(crate) fn worktree(
     let noted = Undoing::note(&project, &undo, None, context);
     let worktree_undo = noted.map_err(Failure::failed)?;
     let path = tree.display().to_string();
-    git(
-        Path::new(&top),
-        &["worktree", "add", "--detach", "--force", &path, &commit],
-    )
-    .map_err(|why| Failure::failed(format!("git cannot make a worktree of {reference}: {why}")))?;
+    let add: [&str; 6] = ["worktree", "add", "--detach", "--force", &path, &commit];
+    git(Path::new(&top), &[&NO_HOOKS[..], &add[..]].concat()).map_err(|why| {
+        Failure::failed(format!("git cannot make a worktree of {reference}: {why}"))
+    })?;
     start.directory = tree.join(below);
     start.remove_when_killed.push(folder.clone());
     if let Some(line) = build {
@@ -192,30 +191,6 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         // Sockets and pipes belong to processes that run, and mean nothing in a copy.
     }
     Ok(())
-}
-
-/// Returns the output of git, or the first line of an error. The ceiling keeps a copy from being
-/// taken for part of a repository around it.
-fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
-    let mut command = Command::new("git");
-    command
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null());
-    if arguments.first() == Some(&"apply")
-        && let Some(parent) = folder.parent()
-    {
-        command.env("GIT_CEILING_DIRECTORIES", parent);
-    }
-    let output = command
-        .output()
-        .map_err(|error| format!("cannot run git: {error}"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    }
-    let words = String::from_utf8_lossy(&output.stderr);
-    let line = words.lines().find(|line| !line.trim().is_empty());
-    Err(line.unwrap_or("it said nothing").to_owned())
 }
 
 #[cfg(test)]
