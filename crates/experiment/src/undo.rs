@@ -4,8 +4,9 @@
 //! Whoever next claims the folder takes back what is still written down: the claim shows that its
 //! maker lives no more.
 
+mod worktree;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use schema_db::scratch::{self, Index};
 use store::{Store, StoreError, Undo as StoredUndo};
@@ -77,7 +78,7 @@ impl Undo {
     fn take_back(&self, address: Option<&str>) -> Result<(), String> {
         match self {
             Undo::Folder(path) => remove_folder(path),
-            Undo::Worktree { repository, tree } => remove_worktree(repository, tree),
+            Undo::Worktree { repository, tree } => worktree::remove(repository, tree),
             Undo::ScratchDatabase(name) => {
                 scratch::drop_copy(address.ok_or(NO_ADDRESS)?, name).map_err(|error| error.message)
             }
@@ -200,27 +201,6 @@ fn remove_folder(path: &Path) -> Result<(), String> {
     match std::fs::remove_dir_all(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.to_string()),
         _ => Ok(()),
-    }
-}
-
-/// Removes a worktree; for a folder gone already, only git's entry.
-fn remove_worktree(repository: &Path, tree: &Path) -> Result<(), String> {
-    let git = |arguments: &[&str]| {
-        let output = Command::new("git")
-            .args(arguments)
-            .current_dir(repository)
-            .stdin(Stdio::null())
-            .output();
-        output.is_ok_and(|output| output.status.success())
-    };
-    let path = tree.display().to_string();
-    if tree.exists() && !git(&["worktree", "remove", "--force", &path]) {
-        std::fs::remove_dir_all(tree).map_err(|error| error.to_string())?;
-    }
-    if git(&["worktree", "prune"]) {
-        Ok(())
-    } else {
-        Err("`git worktree prune` failed".to_owned())
     }
 }
 
