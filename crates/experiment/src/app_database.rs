@@ -49,12 +49,38 @@ pub(crate) fn drop_index(address: &str, index: &Index) -> Result<(), String> {
     drop_index_of(database.as_mut(), index)
 }
 
-/// Brings the database at `address` back to a schema.
-pub(crate) fn restore_schema(address: &str, text: &str) -> Result<(), String> {
+/// Brings the database at `address` back to the schema `before`. With `made`, the schema that a
+/// killed comparison may have left, only where the database still has that one: whatever else has
+/// been added since would be dropped. Returns whether the database has the schema `before` now.
+pub(crate) fn restore_schema(
+    address: &str,
+    before: &str,
+    made: Option<&str>,
+) -> Result<bool, String> {
     let mut database = scratch::open(address).map_err(|error| error.message)?;
-    let source = Source {
-        name: "the schema as it was".to_owned(),
+    let source = |name: &str, text: &str| Source {
+        name: name.to_owned(),
         text: text.to_owned(),
     };
-    reach(database.as_mut(), &[source])
+    let before = [source("the schema as it was", before)];
+    if let Some(made) = made {
+        if is_at(database.as_mut(), &before)? {
+            return Ok(true);
+        }
+        let made = [source("the schema tried", made)];
+        if !is_at(database.as_mut(), &made)? {
+            return Ok(false);
+        }
+    }
+    reach(database.as_mut(), &before).map(|()| true)
+}
+
+/// Returns whether the database has the schema of the given texts.
+fn is_at(database: &mut dyn Database, texts: &[Source]) -> Result<bool, String> {
+    let settings = settings();
+    let server = database.server().clone();
+    let said = |error: runner::RunError| error.to_string();
+    let (mut wanted, _) = runner::read(texts, &server, &settings).map_err(said)?;
+    let prepared = runner::prepare(database, &mut wanted, &settings).map_err(said)?;
+    Ok(prepared.steps().is_empty())
 }

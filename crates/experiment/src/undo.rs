@@ -4,6 +4,7 @@
 //! Whoever next claims the folder takes back what is still written down: the claim shows that its
 //! maker lives no more.
 
+mod place;
 mod worktree;
 
 use std::path::{Path, PathBuf};
@@ -29,14 +30,37 @@ pub(crate) enum Undo {
     ScratchDatabase(String),
     /// An index in the app's own database.
     Index(Index),
-    /// A changed schema of the app's own database: the original schema.
-    Schema(String),
+    /// A changed schema of the app's own database: the original schema, and the one tried.
+    Schema { before: String, made: String },
+}
+
+/// Whether the maker of a change takes it back, or whoever comes after a killed one: then others
+/// may have changed the database since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Maker,
+    Successor,
+}
+
+/// Why a change was not taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum NotDone {
+    /// The next start tries again.
+    Now(String),
+    /// No start can know any more what would have to be taken back.
+    Ever(String),
+}
+
+impl From<String> for NotDone {
+    fn from(why: String) -> NotDone {
+        NotDone::Now(why)
+    }
 }
 
 impl Undo {
-    /// Returns the kind and the object in the store's form; never a secret.
-    fn stored(&self) -> (&'static str, String) {
-        match self {
+    /// Returns the store's form of a change of the database at `place`; never a secret.
+    fn stored(&self, place: String) -> StoredUndo {
+        let (kind, what) = match self {
             Undo::Folder(path) => ("folder", path.display().to_string()),
             Undo::Worktree { repository, tree } => (
                 "worktree",
@@ -44,7 +68,18 @@ impl Undo {
             ),
             Undo::ScratchDatabase(name) => ("database", name.clone()),
             Undo::Index(index) => ("index", format!("{}\n{}", index.name, index.table)),
-            Undo::Schema(text) => ("schema", text.clone()),
+            Undo::Schema { before, .. } => ("schema", before.clone()),
+        };
+        let made = match self {
+            Undo::Schema { made, .. } => made.clone(),
+            _ => String::new(),
+        };
+        StoredUndo {
+            id: 0,
+            kind: kind.to_owned(),
+            what,
+            place,
+            made,
         }
     }
 
@@ -69,22 +104,43 @@ impl Undo {
                     table: table.to_owned(),
                 })
             }
-            "schema" => Undo::Schema(what.clone()),
+            "schema" => Undo::Schema {
+                before: what.clone(),
+                made: stored.made.clone(),
+            },
             _ => return None,
         })
     }
 
-    /// Takes the change back; `address` is the database's.
-    fn take_back(&self, address: Option<&str>) -> Result<(), String> {
+    /// Takes the change back; `address` is the database's by the present settings.
+    fn take_back(&self, place: &str, address: Option<&str>, by: By) -> Result<(), NotDone> {
+        let at = || place::address(place, address);
         match self {
-            Undo::Folder(path) => remove_folder(path),
-            Undo::Worktree { repository, tree } => worktree::remove(repository, tree),
+            Undo::Folder(path) => remove_folder(path)?,
+            Undo::Worktree { repository, tree } => worktree::remove(repository, tree)?,
             Undo::ScratchDatabase(name) => {
-                scratch::drop_copy(address.ok_or(NO_ADDRESS)?, name).map_err(|error| error.message)
+                if let Some(address) = at()? {
+                    scratch::drop_copy(&address, name).map_err(|error| error.message)?;
+                }
             }
-            Undo::Index(index) => app_database::drop_index(address.ok_or(NO_ADDRESS)?, index),
-            Undo::Schema(text) => app_database::restore_schema(address.ok_or(NO_ADDRESS)?, text),
+            Undo::Index(_) | Undo::Schema { .. } if place.is_empty() => {
+                return Err(NotDone::Ever(NO_PLACE.to_owned()));
+            }
+            Undo::Index(index) => {
+                if let Some(address) = at()? {
+                    app_database::drop_index(&address, index)?;
+                }
+            }
+            Undo::Schema { before, made } => {
+                if let Some(address) = at()? {
+                    let made = (by == By::Successor).then_some(made.as_str());
+                    if !app_database::restore_schema(&address, before, made)? {
+                        return Err(NotDone::Ever(CHANGED_SINCE.to_owned()));
+                    }
+                }
+            }
         }
+        Ok(())
     }
 }
 
@@ -105,10 +161,11 @@ impl Undoing {
         address: Option<&str>,
         context: &Context,
     ) -> Result<Undoing, StoreError> {
-        let (kind, what) = undo.stored();
+        let place = address.and_then(|address| scratch::place_of(address).ok());
+        let stored = undo.stored(place.unwrap_or_default());
         Ok(Undoing {
             project: project.to_owned(),
-            undo: Store::open(project)?.put_undo(kind, &what)?,
+            undo: Store::open(project)?.put_undo(stored)?,
             address: address.map(str::to_owned),
             done: false,
             context: context.clone(),
@@ -129,10 +186,11 @@ impl Drop for Undoing {
         if std::mem::replace(&mut self.done, true) {
             return;
         }
+        let address = self.address.as_deref();
         match Store::open(&self.project) {
-            Ok(store) => settle(&store, &self.undo, self.address.as_deref(), &self.context),
+            Ok(store) => settle(&store, &self.undo, address, By::Maker, &self.context),
             // Written down all the same, or not writable any more: what can be done now is done.
-            Err(_) => drop(take_back(&self.undo, self.address.as_deref())),
+            Err(_) => drop(take_back(&self.undo, address, By::Maker)),
         }
     }
 }
@@ -148,29 +206,35 @@ pub(crate) fn pending(store: &Store, address: Option<&str>, context: &Context) {
             "taking back what an interrupted hakaru has left: {what}",
             what = name(&undo)
         ));
-        settle(store, &undo, address, context);
+        settle(store, &undo, address, By::Successor, context);
     }
 }
 
-fn settle(store: &Store, undo: &StoredUndo, address: Option<&str>, context: &Context) {
-    match take_back(undo, address) {
-        Ok(()) => {
-            if let Err(error) = store.strike_undo(undo) {
-                context.notice(format!("hakaru: {error}"));
-            }
+fn settle(store: &Store, undo: &StoredUndo, address: Option<&str>, by: By, context: &Context) {
+    match take_back(undo, address, by) {
+        Ok(()) => {}
+        Err(NotDone::Now(why)) => {
+            return context.notice(text!(
+                "hakaru: {what} could not be taken back: {why}; it is tried again at the next start",
+                what = name(undo),
+                why
+            ));
         }
-        Err(why) => context.notice(text!(
-            "hakaru: {what} could not be taken back: {why}; it is tried again at the next start",
+        Err(NotDone::Ever(why)) => context.notice(text!(
+            "hakaru: {what} is left as it is: {why}",
             what = name(undo),
             why
         )),
+    }
+    if let Err(error) = store.strike_undo(undo) {
+        context.notice(format!("hakaru: {error}"));
     }
 }
 
 /// Returns the change in words: a schema is long, the others are names.
 fn name(undo: &StoredUndo) -> Text {
     match Undo::read(undo) {
-        Some(Undo::Schema(_)) => text!("a changed schema"),
+        Some(Undo::Schema { .. }) => text!("a changed schema"),
         _ => text!(
             "{kind} {name}",
             kind = Text::named(&undo.kind),
@@ -179,17 +243,21 @@ fn name(undo: &StoredUndo) -> Text {
     }
 }
 
-fn take_back(undo: &StoredUndo, address: Option<&str>) -> Result<(), String> {
+fn take_back(undo: &StoredUndo, address: Option<&str>, by: By) -> Result<(), NotDone> {
     match Undo::read(undo) {
-        Some(undo) => undo.take_back(address),
-        None => Err(format!(
+        Some(known) => known.take_back(&undo.place, address, by),
+        None => Err(NotDone::Now(format!(
             "this hakaru does not know changes of kind `{}`",
             undo.kind
-        )),
+        ))),
     }
 }
 
-const NO_ADDRESS: &str = "where the database is, is not known; set `database` under [target]";
+const NO_PLACE: &str =
+    "an older hakaru did not record in which database it was made; drop it there by hand";
+
+const CHANGED_SINCE: &str = "the database has neither the schema of before nor the one tried, so it was changed since, \
+    or the change was cut off; drop by hand what was tried";
 
 fn remove_folder(path: &Path) -> Result<(), String> {
     let ours = path
@@ -222,17 +290,20 @@ mod tests {
             },
             Undo::ScratchDatabase("hakaru_1".to_owned()),
             Undo::Index(index),
-            Undo::Schema("CREATE TABLE a (\n  b int\n);".to_owned()),
+            Undo::Schema {
+                before: "CREATE TABLE a (\n  b int\n);".to_owned(),
+                made: "CREATE TABLE a (\n  b int,\n  c int\n);".to_owned(),
+            },
         ];
         for undo in all {
-            let (kind, what) = undo.stored();
-            let stored = |kind: &str| StoredUndo {
-                id: 1,
-                kind: kind.to_owned(),
-                what: what.clone(),
+            let stored = undo.stored("sqlite:/a.db".to_owned());
+            assert_eq!(stored.place, "sqlite:/a.db");
+            let later = StoredUndo {
+                kind: "a kind of later".to_owned(),
+                ..stored.clone()
             };
-            assert_eq!(Undo::read(&stored(kind)), Some(undo));
-            assert_eq!(Undo::read(&stored("a kind of later")), None);
+            assert_eq!(Undo::read(&stored), Some(undo));
+            assert_eq!(Undo::read(&later), None);
         }
     }
 
@@ -243,11 +314,65 @@ mod tests {
         for name in ["hakaru-variant-1", "precious"] {
             std::fs::create_dir(of(name)).expect("a folder");
         }
-        assert!(Undo::Folder(of("precious")).take_back(None).is_err());
+        let take_back = |undo: Undo| undo.take_back("", None, By::Successor);
+        assert!(take_back(Undo::Folder(of("precious"))).is_err());
         assert!(of("precious").is_dir());
-        assert_eq!(Undo::Folder(of("hakaru-variant-1")).take_back(None), Ok(()));
+        assert_eq!(take_back(Undo::Folder(of("hakaru-variant-1"))), Ok(()));
         assert!(!of("hakaru-variant-1").exists());
-        let scratch = Undo::ScratchDatabase("hakaru_1".to_owned());
-        assert_eq!(scratch.take_back(None), Err(NO_ADDRESS.to_owned()));
+        let scratch = take_back(Undo::ScratchDatabase("hakaru_1".to_owned()));
+        assert!(matches!(scratch, Err(NotDone::Now(_))), "{scratch:?}");
+    }
+
+    /// A file with a table and an index.
+    fn indexed(path: &Path) -> String {
+        let address = format!("sqlite:{}", path.display());
+        let mut database = scratch::open(&address).expect("a database");
+        for sql in ["CREATE TABLE t (a INTEGER)", "CREATE INDEX t_a ON t (a)"] {
+            database.execute(sql).expect("it is made");
+        }
+        address
+    }
+
+    #[test]
+    fn an_index_is_dropped_where_it_was_made_and_not_where_the_settings_lead() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (ours, theirs) = (folder.path().join("a.db"), folder.path().join("b.db"));
+        let (ours, theirs) = (indexed(&ours), indexed(&theirs));
+        let index = Index {
+            name: "t_a".to_owned(),
+            table: "t".to_owned(),
+        };
+        let has_index = |address: &str| {
+            let mut database = scratch::open(address).expect("a database");
+            index.is_there(database.as_mut()).expect("it is asked")
+        };
+        let undo = Undo::Index(index.clone());
+        let without_place = undo.take_back("", Some(&theirs), By::Successor);
+        assert!(matches!(without_place, Err(NotDone::Ever(_))));
+        assert!(has_index(&theirs), "nobody knows whose that is");
+        assert_eq!(undo.take_back(&ours, Some(&theirs), By::Successor), Ok(()));
+        assert!(!has_index(&ours) && has_index(&theirs));
+    }
+
+    #[test]
+    fn a_schema_changed_since_is_left_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let address = format!("sqlite:{}", folder.path().join("a.db").display());
+        let execute = |sql: &str| {
+            let mut database = scratch::open(&address).expect("a database");
+            database.execute(sql).expect("it is done");
+        };
+        let undo = Undo::Schema {
+            before: "CREATE TABLE t (a INTEGER);".to_owned(),
+            made: "CREATE TABLE t (a INTEGER);\nCREATE INDEX t_a ON t (a);".to_owned(),
+        };
+        execute("CREATE TABLE t (a INTEGER)");
+        execute("CREATE INDEX t_a ON t (a)");
+        assert_eq!(undo.take_back(&address, None, By::Successor), Ok(()));
+        execute("CREATE INDEX t_a ON t (a)");
+        execute("CREATE TABLE precious (a INTEGER)");
+        let left = undo.take_back(&address, None, By::Successor);
+        assert_eq!(left, Err(NotDone::Ever(CHANGED_SINCE.to_owned())));
+        execute("INSERT INTO precious VALUES (1)");
     }
 }

@@ -7,6 +7,8 @@
 
 mod index;
 
+use std::path::{Path, PathBuf};
+
 use database::Kind;
 use schema::Product;
 use schema::mysql::{backticked, literal};
@@ -41,6 +43,29 @@ pub fn sqlite_path(url: &str) -> Option<&str> {
         .strip_prefix("sqlite3:")
         .or_else(|| url.strip_prefix("sqlite:"))?;
     Some(rest.strip_prefix("//").unwrap_or(rest))
+}
+
+/// Names the database of an address, without user and password: the server's host and port, or the
+/// socket, and the database's name; of SQLite an address of the file, complete. Two addresses of
+/// one database have the same.
+///
+/// # Errors
+/// The address cannot be read.
+pub fn place_of(url: &str) -> Result<String, DbError> {
+    let kind = kind(url)?;
+    let place = match kind {
+        Kind::Mysql => MysqlAddress::from_url(url)?.to_string(),
+        Kind::Postgres => postgres_address(url, None).place()?,
+        Kind::Sqlite => {
+            let path = Path::new(sqlite_path(url).unwrap_or_default());
+            let whole: PathBuf = path
+                .canonicalize()
+                .or_else(|_| std::path::absolute(path))
+                .unwrap_or_else(|_| path.to_owned());
+            whole.display().to_string()
+        }
+    };
+    Ok(format!("{}:{place}", kind.name()))
 }
 
 /// The same server's database of another name; `None` for SQLite, and when the address names no
@@ -211,6 +236,33 @@ mod tests {
         assert_eq!(sqlite_path("sqlite3:///a/b.db"), Some("/a/b.db"));
         assert_eq!(sqlite_path("sqlite:b.db"), Some("b.db"));
         assert_eq!(sqlite_path("mysql://h/b"), None);
+    }
+
+    #[test]
+    fn a_place_has_no_user_and_no_password() {
+        let check = |url: &str, expected: &str| {
+            assert_eq!(place_of(url).ok().as_deref(), Some(expected), "{url}");
+        };
+        check("mysql2://u:p@127.0.0.1/shop", "mysql:127.0.0.1:3306/shop");
+        check(
+            "trilogy://other@127.0.0.1:3306/shop?encoding=utf8mb4",
+            "mysql:127.0.0.1:3306/shop",
+        );
+        check("mysql://u:p@h/shop?socket=/a/b", "mysql:/a/b/shop");
+        check("postgres://u:p@h:6432/shop", "postgresql:h:6432/shop");
+        check("postgres://u:p@h/shop", "postgresql:h:5432/shop");
+        assert!(place_of("redis://h").is_err());
+    }
+
+    #[test]
+    fn a_file_has_one_place_however_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(folder.join("db")).unwrap();
+        std::fs::write(folder.join("a.db"), "").unwrap();
+        let of = |path: &str| place_of(&format!("sqlite3:{}/{path}", folder.display())).unwrap();
+        assert_eq!(of("a.db"), of("db/../a.db"));
+        assert_eq!(of("a.db"), format!("sqlite:{}/a.db", folder.display()));
     }
 
     #[test]

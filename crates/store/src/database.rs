@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use crate::{FOLDER, Store, StoreError};
 
 /// Migrations from an empty database to the present tables; `user_version` counts the steps taken.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     "
     CREATE TABLE run (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -102,6 +102,10 @@ const MIGRATIONS: [&str; 8] = [
         run INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
         data BLOB NOT NULL
     ) STRICT;
+",
+    "
+    ALTER TABLE undo ADD COLUMN place TEXT NOT NULL DEFAULT '';
+    ALTER TABLE undo ADD COLUMN made TEXT NOT NULL DEFAULT '';
 ",
 ];
 

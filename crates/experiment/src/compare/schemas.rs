@@ -79,8 +79,13 @@ impl Schemas {
         if place.is_in_place {
             refuse_destructive(database.as_mut(), &b)?;
         }
+        let made = b.iter().map(|source| source.text.as_str());
+        let undo = Undo::Schema {
+            before: text,
+            made: made.collect::<Vec<_>>().join("\n"),
+        };
         let what = What::Schema { a: vec![a], b };
-        Schemas::new(sides, place, what, &Undo::Schema(text), context)
+        Schemas::new(sides, place, what, &undo, context)
     }
 
     /// B finds one index more.

@@ -39,6 +39,36 @@ pub struct PostgresAddress {
     pub tls: Tls,
 }
 
+impl PostgresAddress {
+    /// Returns host, port and database, without user and password.
+    ///
+    /// # Errors
+    /// When the address cannot be read.
+    pub fn place(&self) -> Result<String, DbError> {
+        let url = match &self.url {
+            Some(url) => without_tls(url).map_err(unsupported)?.0,
+            None => String::new(),
+        };
+        let config = config(self, &url)?;
+        let hosts: Vec<String> = (config.get_hosts().iter())
+            .map(|host| match host {
+                Host::Tcp(name) => name.clone(),
+                Host::Unix(folder) => folder.display().to_string(),
+            })
+            .collect();
+        let ports: Vec<String> = (config.get_ports().iter())
+            .map(ToString::to_string)
+            .collect();
+        let ports = match ports.is_empty() {
+            true => "5432".to_owned(),
+            false => ports.join(","),
+        };
+        let name = config.get_dbname().or(config.get_user());
+        let name = name.unwrap_or_default();
+        Ok(format!("{}:{ports}/{name}", hosts.join(",")))
+    }
+}
+
 /// Connects to a database.
 ///
 /// # Errors
