@@ -173,11 +173,13 @@ impl Undoing {
     }
 
     /// Deletes the record of a change, which is to stay from now on.
-    pub(crate) fn keep(mut self) {
+    ///
+    /// # Errors
+    /// The record cannot be deleted. Then the change is taken back at once: the next start would.
+    pub(crate) fn keep(mut self) -> Result<(), StoreError> {
+        Store::open(&self.project)?.strike_undo(&self.undo)?;
         self.done = true;
-        if let Ok(store) = Store::open(&self.project) {
-            let _ = store.strike_undo(&self.undo);
-        }
+        Ok(())
     }
 }
 
@@ -352,6 +354,35 @@ mod tests {
         assert!(has_index(&theirs), "nobody knows whose that is");
         assert_eq!(undo.take_back(&ours, Some(&theirs), By::Successor), Ok(()));
         assert!(!has_index(&ours) && has_index(&theirs));
+    }
+
+    #[test]
+    fn a_change_that_cannot_be_kept_is_taken_back() {
+        let project = tempfile::tempdir().expect("a folder");
+        let folder = project.path().join("hakaru-variant-1");
+        let context = Context {
+            observer: std::sync::Arc::new(Silent),
+            stop: std::sync::Arc::default(),
+        };
+        let noted = || {
+            std::fs::create_dir(&folder).expect("a folder");
+            let undo = Undo::Folder(folder.clone());
+            Undoing::note(project.path(), &undo, None, &context).expect("it is recorded")
+        };
+        noted().keep().expect("it is kept");
+        assert!(folder.is_dir());
+        std::fs::remove_dir(&folder).expect("it is removed");
+        let undoing = noted();
+        let store = Store::path_in(project.path());
+        std::fs::write(&store, "no database").expect("it is damaged");
+        assert!(undoing.keep().is_err());
+        assert!(!folder.exists());
+    }
+
+    struct Silent;
+
+    impl crate::observer::Observer for Silent {
+        fn notice(&self, _line: Text) {}
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl Schemas {
         let mut database = scratch::open(&changing.original).map_err(|error| error.message)?;
         changing.what.reach(database.as_mut(), Label::B)?;
         if let (true, Some(undo)) = (changing.is_in_place, changing.undo) {
-            undo.keep();
+            undo.keep().map_err(|error| error.to_string())?;
         }
         Ok(())
     }
