@@ -102,13 +102,18 @@ impl Change {
     /// Leaves the change in place where that is wanted and the comparison proved it faster, and
     /// reverts it otherwise. Returns whether it is left, and a sentence for people.
     pub fn end(&self, comparison: &Comparison, schemas: Schemas, keep: bool) -> (bool, Text) {
-        let is_faster = comparison.decision() == Decision::Faster;
+        // Where a side differs from itself, no claim is to be trusted, and nothing rests on one.
+        let is_faster = comparison.decision() == Decision::Faster && !comparison.noise_claims;
         let is_index = matches!(self, Change::Remedy(Exact::Index(_)));
         match (is_index, keep, is_faster) {
             (true, true, true) => match schemas.keep() {
                 Ok(()) => (true, text!("left in place, as --keep asks")),
                 Err(why) => (false, text!("it could not be left in place: {why}", why)),
             },
+            (true, true, false) if comparison.noise_claims => (
+                false,
+                text!("taken back, since a side differed from itself by more than chance allows"),
+            ),
             (true, true, false) => (false, text!("taken back, since it did not prove faster")),
             (true, false, _) if schemas.is_in_place() => {
                 (false, text!("taken back; --keep leaves it"))
@@ -222,6 +227,36 @@ mod tests {
         assert_eq!(flags.name(), "with -t 3:3");
         let by_hand = "nothing was changed; to keep it, start Puma with -t 3:3";
         assert_eq!(flags.by_hand().to_string(), by_hand);
+    }
+
+    #[test]
+    fn only_what_is_faster_beyond_doubt_is_kept() {
+        let row = comparison::Row {
+            metric: "rps".to_owned(),
+            a: 100.0,
+            b: 200.0,
+            seen: stats::comparison::Row {
+                ratio: 2.0,
+                interval: None,
+                verdict: stats::comparison::Verdict::Higher,
+                noise: None,
+            },
+        };
+        let index = Change::Remedy(Exact::Index("CREATE INDEX a ON b (c)".to_owned()));
+        let check = |noise_claims: bool, rows: Vec<comparison::Row>, expected: (bool, &str)| {
+            let comparison = Comparison {
+                rows,
+                noise_claims,
+                ..Comparison::default()
+            };
+            let (is_kept, said) = index.end(&comparison, Schemas::none(), true);
+            let said = said.to_string();
+            assert_eq!(is_kept, expected.0, "{said}");
+            assert!(said.contains(expected.1), "{said}");
+        };
+        check(false, vec![row.clone()], (true, "left in place"));
+        check(true, vec![row], (false, "differed from itself"));
+        check(false, Vec::new(), (false, "did not prove faster"));
     }
 
     #[test]
