@@ -20,6 +20,11 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
+    /// Whether zero lies outside; not of an interval of unknown values.
+    pub fn excludes_zero(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+
     /// Half of the distance between the ends.
     pub fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0

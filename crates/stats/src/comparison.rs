@@ -179,7 +179,8 @@ impl Comparison {
         self.spent += alpha;
         let rows = self.look(alpha);
         let unclear: Vec<usize> = (self.watched.iter().copied())
-            .filter(|row| rows[*row].verdict == Verdict::Unclear)
+            // A row with a value that nobody knows is never decided, and need not be waited for.
+            .filter(|row| rows[*row].verdict == Verdict::Unclear && !rows[*row].ratio.is_nan())
             .collect();
         let next = if unclear.is_empty() {
             Next::Decided
@@ -202,13 +203,14 @@ impl Comparison {
         };
         let watched: Vec<f64> = (self.watched.iter())
             .filter_map(|row| rows.get(*row)?.noise)
+            .filter(|noise| !noise.is_nan())
             .collect();
         let noise = self.intervals(|block| &block.noise, ALPHA);
         Outcome {
             rows,
             blocks: self.blocks.len(),
             noise_floor: median(&watched),
-            noise_claims: noise.is_some_and(|rows| rows.iter().any(|row| !row.contains(0.0))),
+            noise_claims: noise.is_some_and(|rows| rows.iter().any(Interval::excludes_zero)),
         }
     }
 
@@ -327,6 +329,28 @@ mod tests {
         assert!((outcome.rows[0].ratio - 0.5).abs() < 0.01, "{outcome:?}");
         assert!(outcome.noise_floor.is_some_and(|floor| floor < 0.02));
         assert!(!outcome.noise_claims);
+    }
+
+    /// The CPU time of one measurement is unknown, for which no side differs from itself.
+    #[test]
+    fn an_unknown_value_is_no_noise_and_is_not_waited_for() {
+        let mut comparison = Comparison::new(40, vec![0, 1, 2]);
+        let with_cpu = |number: usize| {
+            let Block { ratios, noise } = clear(number);
+            let unknown = [if number == 3 { f64::NAN } else { 0.01 }];
+            Block {
+                ratios: [&ratios[..], &unknown[..]].concat(),
+                noise: [&noise[..], &unknown[..]].concat(),
+            }
+        };
+        let nexts: Vec<Next> = (0..10)
+            .map(|number| comparison.add(with_cpu(number)))
+            .collect();
+        assert_eq!(nexts[9], Next::Decided);
+        let outcome = comparison.end();
+        assert!(!outcome.noise_claims, "{outcome:?}");
+        assert_eq!(outcome.rows[2].verdict, Verdict::Unclear);
+        assert_eq!(outcome.rows[0].verdict, Verdict::Lower);
     }
 
     #[test]
