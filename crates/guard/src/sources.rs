@@ -22,6 +22,12 @@ const STORES: [&str; 11] = [
     "CLOUDAMQP_URL",
 ];
 
+/// Names and values of variables.
+type Variables = Vec<(String, String)>;
+
+/// Commands of the shell that start no program.
+const NO_PROGRAMS: [&str; 5] = ["cd", "export", "set", "ulimit", "umask"];
+
 /// What decides which stores an app uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
@@ -64,10 +70,8 @@ pub(super) fn stores(context: &Context<'_>) -> Vec<Store> {
     if let Some(address) = context.database {
         add(&mut found, "`database` in hakaru.toml", address);
     }
-    let mut assigned: Vec<Vec<(String, String)>> = context
-        .commands
-        .iter()
-        .map(|line| assignments(line))
+    let mut assigned: Vec<Variables> = (context.commands.iter())
+        .flat_map(|line| environments(line))
         .collect();
     if assigned.is_empty() {
         assigned.push(Vec::new());
@@ -179,9 +183,49 @@ fn env_files(environment: &str) -> Vec<String> {
     ]
 }
 
-/// Returns the variables set by a command line before the program, also by `env`.
-fn assignments(line: &str) -> Vec<(String, String)> {
-    let words = line.split_whitespace().skip_while(|word| *word == "env");
+/// Returns what each program of a shell line finds set by the line: before the program itself, and
+/// by `export` before.
+fn environments(line: &str) -> Vec<Variables> {
+    let mut exported = Variables::new();
+    let mut all = Vec::new();
+    for part in parts(line) {
+        let mut variables = exported.clone();
+        for (name, value) in assignments(part) {
+            variables.retain(|(known, _)| *known != name);
+            variables.push((name, value));
+        }
+        let first = part.split_whitespace().next().unwrap_or_default();
+        if first == "export" {
+            exported.clone_from(&variables);
+        }
+        if !first.is_empty() && !NO_PROGRAMS.contains(&first) {
+            all.push(variables);
+        }
+    }
+    if all.is_empty() {
+        all.push(exported);
+    }
+    all
+}
+
+/// Returns the commands of a shell line: what stands between its operators.
+fn parts(line: &str) -> Vec<&str> {
+    let mut quote = None;
+    line.split(|c: char| {
+        match (quote, c) {
+            (Some(open), c) if open == c => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            _ => {}
+        }
+        quote.is_none() && matches!(c, '&' | ';' | '|' | '(' | ')' | '\n')
+    })
+    .collect()
+}
+
+/// Returns the variables set by a command before the program, also by `env` and `export`.
+fn assignments(command: &str) -> Variables {
+    let is_before = |word: &&str| matches!(*word, "env" | "export" | "exec");
+    let words = command.split_whitespace().skip_while(is_before);
     let pairs = words.map_while(|word| {
         let (name, value) = word.split_once('=')?;
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -214,6 +258,29 @@ mod tests {
             ],
         );
         check("env A=1 puma B=2", &[("A", "1")]);
+        check("export A=1", &[("A", "1")]);
+    }
+
+    #[test]
+    fn each_program_of_a_line_has_its_variables() {
+        let check = |line: &str, expected: &[&[(&str, &str)]]| {
+            let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            let expected: Vec<Variables> = (expected.iter())
+                .map(|set| set.iter().map(owned).collect())
+                .collect();
+            assert_eq!(environments(line), expected, "{line}");
+        };
+        check("puma", &[&[]]);
+        check("cd app", &[&[]]);
+        check(
+            "cd app && RAILS_ENV=production rails db:reset",
+            &[&[("RAILS_ENV", "production")]],
+        );
+        check(
+            "export A=1; B=2 rake one | tee log; A=3 rake two",
+            &[&[("A", "1"), ("B", "2")], &[("A", "1")], &[("A", "3")]],
+        );
+        check("U='a://b:c&d@e/f' rake", &[&[("U", "a://b:c&d@e/f")]]);
     }
 
     #[test]
@@ -254,6 +321,11 @@ mod tests {
         );
         let own = [("RACK_ENV", "test"), ("DATABASE_URL", "postgres:///shop")];
         assert_eq!(hosts(&own, &[]), ["cache.example"]);
+        let behind = ["cd . && export RACK_ENV=production; rake"];
+        assert_eq!(
+            hosts(&[("RACK_ENV", "test")], &behind),
+            ["127.0.0.1", "db.example"]
+        );
         let of_command = ["puma", "RACK_ENV=production rake"];
         assert_eq!(
             hosts(&[("RACK_ENV", "test")], &of_command),
