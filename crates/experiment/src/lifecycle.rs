@@ -140,7 +140,7 @@ pub(crate) fn reset(subject: &Subject<'_>, context: &Context) -> Result<(), Fail
     let log = settings.log_file("before.log");
     let _phase = context.observer.enter(Phase::Reset(command));
     app_process::run_before(spec, command, *limit, log.as_deref(), &context.stop)
-        .map_err(|error| subject.failure(error, "the data was reset"))
+        .map_err(|error| failure::of_reset(error, subject.name.as_deref()))
 }
 
 /// Starts the app, or attaches to a running one; refused apps are stopped again.

@@ -93,7 +93,7 @@ impl App {
         let (variant, live) = variant(settings, wanted);
         let folders = RunFolders::new(&variant, &mut Vec::new()).map_err(BlockError::Failed)?;
         let subject = subject(&variant, cell, &folders);
-        lifecycle::reset(&subject, context)?;
+        lifecycle::reset(&subject, context).map_err(of_reset)?;
         let up = lifecycle::start(&subject, context)?;
         if server == Server::Unicorn {
             workers::bring_to(&up.running, cell.workers, context)?;
@@ -229,6 +229,14 @@ fn figures(segment: &Measurement, booted: bool) -> Result<Block, String> {
     })
 }
 
+/// Data that was not reset is no setting's fault: called broken, settings that work would drop out.
+fn of_reset(failure: Failure) -> BlockError {
+    match failure.cause {
+        Cause::Interrupted => BlockError::Interrupted,
+        _ => BlockError::Failed(failure),
+    }
+}
+
 /// Turns a failure caused by a setting into a broken setting, and others into a failed block.
 impl From<Failure> for BlockError {
     fn from(failure: Failure) -> BlockError {
@@ -239,5 +247,21 @@ impl From<Failure> for BlockError {
             Cause::Interrupted => BlockError::Interrupted,
             _ => BlockError::Failed(failure),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_reset_breaks_no_setting() {
+        let failure = |cause| Failure::new(cause, "why");
+        let of_start = BlockError::from(failure(Cause::TargetFailed));
+        assert!(matches!(of_start, BlockError::Broken(_)));
+        let failed = of_reset(failure(Cause::TargetFailed));
+        assert!(matches!(failed, BlockError::Failed(_)));
+        let interrupted = of_reset(failure(Cause::Interrupted));
+        assert!(matches!(interrupted, BlockError::Interrupted));
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn worktree(
         context.notice(text!("building {reference}: {line}", reference, line));
         let line = CommandLine::Shell(line.to_owned());
         app_process::run_before(start, &line, BUILD_TIMEOUT, None, &context.stop)
-            .map_err(|error| failure::of_target(error, "it was built"))?;
+            .map_err(|error| failure::of_build(error, reference))?;
     }
     Ok(Copied {
         _worktree: Some(worktree_undo),
