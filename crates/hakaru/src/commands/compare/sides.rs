@@ -137,6 +137,11 @@ fn settings(how: &HowArgs, folder: &Path, typed: Typed<'_>) -> Result<Settings, 
             })?;
             set_variable(&mut start.env, name, value);
         }
+    } else if let Some(pair) = typed.env.first() {
+        return Err(Failure::usage(format!(
+            "`{}` cannot be set for an app that is already running; give the command that starts it",
+            pair.split('=').next().unwrap_or_default()
+        )));
     }
     Ok(settings)
 }
@@ -172,6 +177,23 @@ mod tests {
         let failure = check(&args).expect_err("refused");
         assert_eq!(failure.exit, crate::exit::Exit::Usage);
         assert!(failure.message.contains(part), "{}", failure.message);
+    }
+
+    #[test]
+    fn a_variable_of_an_app_that_runs_already_is_refused() {
+        let args = CompareArgs {
+            url_a: Some("http://127.0.0.1:1/".to_owned()),
+            url_b: Some("http://127.0.0.1:2/".to_owned()),
+            env_b: vec!["RUBYOPT=--yjit".to_owned()],
+            ..CompareArgs::default()
+        };
+        let failure = of(&args).err().expect("refused");
+        assert_eq!(failure.exit, crate::exit::Exit::Usage);
+        assert!(
+            failure.message.contains("`RUBYOPT` cannot be set"),
+            "{}",
+            failure.message
+        );
     }
 
     #[test]
