@@ -22,7 +22,7 @@ pub fn names(asked: [Asked; 2], is_noise: bool) -> [String; 2] {
     }
     asked.map(|variant| {
         let mut words: Vec<String> = variant.revision.into_iter().collect();
-        words.extend(variant.variables);
+        words.extend(variant.variables.iter().map(|pair| shown(pair)));
         words.extend(variant.files.iter().map(|file| format!("with {file}")));
         if do_apps_differ {
             words.push(variant.app);
@@ -32,6 +32,48 @@ pub fn names(asked: [Asked; 2], is_noise: bool) -> [String; 2] {
             false => words.join(" "),
         }
     })
+}
+
+/// Parts of names of variables that hold secrets.
+const SECRETS: [&str; 5] = ["SECRET", "PASSW", "TOKEN", "KEY", "CREDENTIAL"];
+
+/// Returns a variable without a secret: names stand on pages, in JSON and in the journal.
+fn shown(variable: &str) -> String {
+    let Some((name, value)) = variable.split_once('=') else {
+        return variable.to_owned();
+    };
+    let upper = name.to_ascii_uppercase();
+    match SECRETS.iter().any(|part| upper.contains(part)) {
+        true => format!("{name}=…"),
+        false => format!("{name}={}", without_password(value)),
+    }
+}
+
+/// Returns an address without the password in front of the host and among the settings; any other
+/// text unchanged.
+fn without_password(value: &str) -> String {
+    let Some((scheme, rest)) = value.split_once("://") else {
+        return value.to_owned();
+    };
+    let (rest, settings) = rest.split_once('?').unwrap_or((rest, ""));
+    let rest = match rest.rsplit_once('@') {
+        Some((login, host)) if login.contains(':') => {
+            let user = login.split(':').next().unwrap_or_default();
+            format!("{user}:…@{host}")
+        }
+        _ => rest.to_owned(),
+    };
+    let settings: Vec<&str> = (settings.split('&'))
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| match pair.to_ascii_lowercase().contains("pass") {
+            true => "password=…",
+            false => pair,
+        })
+        .collect();
+    match settings.is_empty() {
+        true => format!("{scheme}://{rest}"),
+        false => format!("{scheme}://{rest}?{}", settings.join("&")),
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +109,28 @@ mod tests {
         );
         let main = asked("puma", Some("git:main"), &[], &[]);
         check(main, plain(), ["git:main", "as it is"]);
+    }
+
+    #[test]
+    fn a_name_has_no_secret() {
+        let check = |variable: &str, expected: &str| {
+            let b = asked("puma", None, &[variable], &[]);
+            let [_, name] = names([asked("puma", None, &[], &[]), b], false);
+            assert_eq!(name, expected);
+        };
+        check("RUBYOPT=--yjit", "RUBYOPT=--yjit");
+        check("SECRET_KEY_BASE=abc", "SECRET_KEY_BASE=…");
+        check("API_TOKEN=abc", "API_TOKEN=…");
+        check(
+            "DATABASE_URL=mysql2://app:abc/@d@127.0.0.1:3306/shop?pool=5",
+            "DATABASE_URL=mysql2://app:…@127.0.0.1:3306/shop?pool=5",
+        );
+        check("REDIS_URL=redis://:abc@h/1", "REDIS_URL=redis://:…@h/1");
+        check(
+            "DATABASE_URL=postgres:///shop?user=app&password=abc",
+            "DATABASE_URL=postgres:///shop?user=app&password=…",
+        );
+        check("ROOT_URL=http://h:80/a?b", "ROOT_URL=http://h:80/a?b");
     }
 
     #[test]
