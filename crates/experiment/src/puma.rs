@@ -21,25 +21,44 @@ pub fn with_flags(command: &str, flags: &[Vec<String>]) -> Option<String> {
     let mut old = command.split_whitespace().peekable();
     let mut found = false;
     while let Some(word) = old.next() {
-        let long = match word {
-            "--threads" => "-t",
-            "--workers" => "-w",
-            short => short,
-        };
-        let replaced = flags.iter().find(|flag| flag[0] == long);
-        if let Some(flag) = replaced.filter(|_| found) {
-            for _ in 1..flag.len() {
+        if found && let Some(behind) = values_behind(word, flags) {
+            for _ in 0..behind {
                 old.next();
             }
             continue;
         }
+        // A folder may have the server's name.
+        let is_folder = words.last().is_some_and(|last| last == "cd");
         words.push(word.to_owned());
-        if is_puma(word) && !found && old.peek().is_none_or(|next| !next.starts_with('=')) {
+        let is_first = is_puma(word) && !is_folder && !found;
+        if is_first && old.peek().is_none_or(|next| !next.starts_with('=')) {
             found = true;
             words.extend(flags.concat());
         }
     }
     found.then(|| words.join(" "))
+}
+
+/// Returns how many words after `word` are its value, where it is one of the flags in any of its
+/// forms (`-t 5:5`, `-t5:5`, `--threads 5:5`, `--threads=5:5`); `None` for another word.
+fn values_behind(word: &str, flags: &[Vec<String>]) -> Option<usize> {
+    flags.iter().find_map(|flag| {
+        let (short, values) = (flag[0].as_str(), flag.len() - 1);
+        let long = match short {
+            "-t" => "--threads",
+            "-w" => "--workers",
+            other => other,
+        };
+        if word == short || word == long {
+            return Some(values);
+        }
+        let is_joined = |name: &str, between: &str| {
+            let rest = word.strip_prefix(name);
+            values > 0 && rest.is_some_and(|rest| rest.starts_with(between))
+        };
+        // `-t` begins no other flag of Puma's, and long ones begin with two dashes.
+        (is_joined(long, "=") || is_joined(short, "")).then_some(0)
+    })
 }
 
 #[cfg(test)]
@@ -77,5 +96,16 @@ mod tests {
             Some("puma -w 2 --preload -t 5:5 config.ru"),
         );
         check("rails server -t 3", three, None);
+        check("puma -t5:5 -w2", three, Some("puma -t 3:3 -w2"));
+        check(
+            "puma --threads=5:5 --tag one",
+            three,
+            Some("puma -t 3:3 --tag one"),
+        );
+        check(
+            "cd /srv/puma && puma -w2 --workers=3 -p 1",
+            flags(Some(1), 0, false),
+            Some("cd /srv/puma && puma -w 1 -p 1"),
+        );
     }
 }
