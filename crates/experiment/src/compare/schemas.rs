@@ -248,7 +248,9 @@ impl Place {
     /// Creates a scratch database beside the app's own, where the app reads the address from the
     /// environment.
     fn on_server(sides: &mut Sides, context: &Context) -> Result<Option<Place>, Failure> {
-        let Some(original) = variable(sides) else {
+        let (original, of_b) = (variable(&sides.a), variable(&sides.b));
+        one_database([original.as_deref(), of_b.as_deref()])?;
+        let Some(original) = original else {
             return Ok(None);
         };
         let name = format!("{}{}_{:x}", scratch::PREFIX, std::process::id(), now());
@@ -294,7 +296,10 @@ impl Place {
         // A side that has a folder of its own has a database of its own too, which only it can be
         // told to use.
         if sides.a.copied.is_some() || sides.b.copied.is_some() {
-            return Ok(Err(learn::address(&sides.a, context)?));
+            let a = learn::address(&sides.a, context)?;
+            let b = learn::address(&sides.b, context)?;
+            one_database([a.as_deref(), b.as_deref()])?;
+            return Ok(Err(a));
         }
         let original = directory(sides);
         context.notice(text!("copying the app's folder with its database"));
@@ -343,9 +348,28 @@ fn move_to(side: &mut Side, directory: &Path) {
     }
 }
 
+/// Refuses sides with two databases: a change in one of them is not there for the other side, and
+/// its rows are others.
+fn one_database(addresses: [Option<&str>; 2]) -> Result<(), Failure> {
+    let [a, b] = addresses.map(|address| {
+        let place = address.map(|address| scratch::place_of(address).ok());
+        place.map(|place| place.unwrap_or_else(|| "an address that cannot be read".to_owned()))
+    });
+    if a == b {
+        return Ok(());
+    }
+    let shown = |place: Option<String>| place.unwrap_or_else(|| "no known database".to_owned());
+    Err(Failure::usage(format!(
+        "A uses {} and B uses {}, and a schema or an index is tried where both use one; \
+         leave out the revision, patch or variable that gives a side its own, or let both take it from {VARIABLE}",
+        shown(a),
+        shown(b)
+    )))
+}
+
 /// `DATABASE_URL` as visible to the app.
-fn variable(sides: &Sides) -> Option<String> {
-    let start = sides.a.settings.start.as_ref()?;
+fn variable(side: &Side) -> Option<String> {
+    let start = side.settings.start.as_ref()?;
     let own = start.env.iter().find(|(name, _)| name == VARIABLE);
     own.map(|(_, value)| value.clone())
         .or_else(|| std::env::var(VARIABLE).ok())
@@ -355,4 +379,25 @@ fn now() -> u128 {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| since.as_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_with_two_databases_are_refused() {
+        let own = "mysql2://root:abc@127.0.0.1/shop";
+        assert!(one_database([Some(own), Some("mysql2://root@127.0.0.1:3306/shop")]).is_ok());
+        assert!(one_database([None, None]).is_ok());
+        for other in [None, Some("mysql2://root@127.0.0.1/other")] {
+            let failure = one_database([Some(own), other]).expect_err("two");
+            assert_eq!(failure.cause, ending::Cause::Usage);
+            let said = failure.message;
+            assert!(said.contains("mysql:127.0.0.1:3306/shop"), "{said}");
+            assert!(!said.contains("abc"), "{said}");
+        }
+        let copies = ["sqlite:/tmp/a/shop.db", "sqlite:/tmp/b/shop.db"];
+        assert!(one_database(copies.map(Some)).is_err());
+    }
 }
