@@ -190,9 +190,13 @@ fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failu
         None => typed,
     };
     let path = typed.config.map(PathBuf::from);
+    let ran = kept.map(|stored| &stored.recording.meta.load);
+    let ran_connections = ran.map(|load| load.connections).filter(|count| *count > 0);
     let run_args = RunArgs {
-        connections: args.connections,
-        open: RateArgs { rate: args.rate },
+        connections: args.connections.or(ran_connections),
+        open: RateArgs {
+            rate: args.rate.or(ran.and_then(|load| load.rate)),
+        },
         duration: Some(args.block * RECORDED_BLOCKS),
         warmup: Some(args.warmup),
         app: AppArgs {
@@ -252,5 +256,47 @@ fn model(
 fn doubt(recording: &Recording) {
     if let Some(doubt) = figures::hollow::warning(recording.statuses()) {
         output::notice(text!("hakaru: {doubt}", doubt));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use load::Pace;
+    use store::RunEntry;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: TuneArgs,
+    }
+
+    #[test]
+    fn a_stored_run_is_tuned_for_its_own_load() {
+        let mut recording = Recording::default();
+        recording.meta.typed.command = vec!["puma".to_owned()];
+        recording.meta.load.connections = 50;
+        let entry = RunEntry {
+            number: 1,
+            started_at_unix_ms: 0,
+            complete: true,
+            target: String::new(),
+            requests: 0,
+            part_of: String::new(),
+        };
+        let mut kept = StoredRun { entry, recording };
+        let plan = |words: &[&str], kept: &StoredRun| {
+            let words = [&["tune", "--run", "1"][..], words].concat();
+            let line = Line::try_parse_from(words).expect("flags");
+            settings(&line.args, Some(kept)).expect("settings").plan
+        };
+        let closed = plan(&[], &kept);
+        assert_eq!((closed.connections, closed.pace), (50, Pace::Closed));
+        assert_eq!(plan(&["-c", "7"], &kept).connections, 7);
+        kept.recording.meta.load.rate = Some(300.0);
+        let open = Pace::Constant { per_second: 300.0 };
+        assert_eq!(plan(&[], &kept).pace, open);
     }
 }
