@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use app_process::CommandLine;
@@ -77,7 +77,11 @@ pub(crate) fn worktree(
     let path = tree.display().to_string();
     let add: [&str; 6] = ["worktree", "add", "--detach", "--force", &path, &commit];
     git(Path::new(&top), &[&NO_HOOKS[..], &add[..]].concat()).map_err(|why| {
-        Failure::failed(format!("git cannot make a worktree of {reference}: {why}"))
+        // Ctrl-C in a terminal ends git too.
+        match context.is_stopped() {
+            true => failure::interrupted(),
+            false => Failure::failed(format!("git cannot make a worktree of {reference}: {why}")),
+        }
     })?;
     start.directory = tree.join(below);
     start.remove_when_killed.push(folder.clone());
@@ -101,8 +105,10 @@ pub(crate) fn folder(settings: &mut Settings, context: &Context) -> Result<Copie
     let from = absolute(&start.directory)?;
     let (folder, undo) = temporary(&project, context)?;
     let tree = folder.join("tree");
-    copy(&from, &tree)
-        .map_err(|error| Failure::failed(format!("cannot copy {}: {error}", from.display())))?;
+    copy(&from, &tree, &context.stop).map_err(|error| match context.is_stopped() {
+        true => failure::interrupted(),
+        false => Failure::failed(format!("cannot copy {}: {error}", from.display())),
+    })?;
     start.directory = tree;
     start.remove_when_killed.push(folder.clone());
     Ok(Copied {
@@ -172,17 +178,22 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a folder until `stop` is raised: it may hold gigabytes.
+fn copy(from: &Path, to: &Path, stop: &AtomicBool) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
+        // Relaxed: the flag carries no other data.
+        if stop.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         if LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
             continue;
         }
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            copy(&source, &target)?;
+            copy(&source, &target, stop)?;
         } else if kind.is_symlink() {
             std::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
         } else if kind.is_file() {
@@ -232,8 +243,14 @@ mod tests {
         fs::write(from.join("lib/a.rb"), "1").unwrap();
         std::os::unix::fs::symlink("lib/a.rb", from.join("link")).unwrap();
         let to = folder.path().join("to");
-        copy(&from, &to).unwrap();
+        copy(&from, &to, &AtomicBool::new(false)).unwrap();
         assert_eq!(fs::read_to_string(to.join("link")).unwrap(), "1");
         assert!(!to.join(".hakaru").exists());
+        let cut_off = copy(
+            &from,
+            &folder.path().join("cut off"),
+            &AtomicBool::new(true),
+        );
+        assert_eq!(cut_off.unwrap_err().kind(), io::ErrorKind::Interrupted);
     }
 }
