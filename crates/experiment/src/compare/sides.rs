@@ -7,6 +7,7 @@ use crate::observer::Context;
 use crate::settings::Settings;
 use crate::workspace::copies::{self, Copied};
 use ending::Failure;
+use words::text;
 
 /// Which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,31 @@ impl Sides {
         if let Some(patch) = &variants.patch_b {
             self.b.patch(patch, context)?;
         }
+        self.bring_together(context)?;
         Ok(self)
+    }
+
+    /// Copies the folder of a side that would lie on another file system than the other side's: the
+    /// temporary folder is often in memory, where logs and SQLite files cost nothing.
+    fn bring_together(&mut self, context: &Context) -> Result<(), Failure> {
+        let is_moved = [self.a.copied.is_some(), self.b.copied.is_some()];
+        let stays = match is_moved {
+            [false, true] => &mut self.a,
+            [true, false] => &mut self.b,
+            _ => return Ok(()),
+        };
+        if stays.settings.start.is_none() {
+            return Ok(());
+        }
+        let temporary = std::env::temp_dir();
+        if !copies::is_one_file_system(stays.settings.directory(), &temporary) {
+            context.notice(text!(
+                "copying the app's folder for {label} too: the other side's is on another file system",
+                label = stays.label.to_string()
+            ));
+            stays.copied = Some(copies::folder(&mut stays.settings, context)?);
+        }
+        Ok(())
     }
 
     pub(crate) fn side(&self, label: Label) -> &Side {

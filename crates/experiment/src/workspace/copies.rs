@@ -3,12 +3,12 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use app_process::CommandLine;
+use app_process::{CommandLine, Spec};
 use words::text;
 
 use crate::failure;
@@ -85,16 +85,44 @@ pub(crate) fn worktree(
     })?;
     start.directory = tree.join(below);
     start.remove_when_killed.push(folder.clone());
-    if let Some(line) = build {
-        context.notice(text!("building {reference}: {line}", reference, line));
-        let line = CommandLine::Shell(line.to_owned());
-        app_process::run_before(start, &line, BUILD_TIMEOUT, None, &context.stop)
-            .map_err(|error| failure::of_build(error, reference))?;
-    }
+    fill(start, &tree, reference, build, context)?;
     Ok(Copied {
         _worktree: Some(worktree_undo),
         _folder: folder_undo,
     })
+}
+
+/// Builds what a new worktree lacks, in the app's folder there, or says what will be missing.
+fn fill(
+    start: &Spec,
+    tree: &Path,
+    reference: &str,
+    build: Option<&str>,
+    context: &Context,
+) -> Result<(), Failure> {
+    if let Some(line) = build {
+        context.notice(text!("building {reference}: {line}", reference, line));
+        let line = CommandLine::Shell(line.to_owned());
+        return app_process::run_before(start, &line, BUILD_TIMEOUT, None, &context.stop)
+            .map_err(|error| failure::of_build(error, reference));
+    }
+    if has_submodules(tree) {
+        context.notice(text!(
+            "{reference} has submodules, whose folders are empty in a worktree; --build 'git submodule update --init' fills them",
+            reference
+        ));
+    }
+    Ok(())
+}
+
+fn has_submodules(tree: &Path) -> bool {
+    tree.join(".gitmodules").is_file()
+}
+
+/// Returns whether the files of two folders lie on one file system.
+pub(crate) fn is_one_file_system(a: &Path, b: &Path) -> bool {
+    let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
+    device(a) == device(b)
 }
 
 /// A copy of the app's folder, and the app moved there.
@@ -232,6 +260,17 @@ mod tests {
             "{}",
             failure.message
         );
+    }
+
+    #[test]
+    fn file_systems_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("a");
+        fs::create_dir(&inside).unwrap();
+        assert!(is_one_file_system(folder.path(), &inside));
+        assert!(!is_one_file_system(folder.path(), Path::new("/proc")));
+        fs::write(inside.join(".gitmodules"), "").unwrap();
+        assert!(has_submodules(&inside) && !has_submodules(folder.path()));
     }
 
     #[test]
