@@ -89,6 +89,8 @@ struct Experiment<'a> {
     redone: usize,
     disturbed: usize,
     disturbance: Option<Relative>,
+    /// Number of measurements of each side that were repeated since nothing was answered.
+    silent: [u64; 2],
     generator: f64,
     notes: Vec<Text>,
 }
@@ -126,6 +128,7 @@ impl<'a> Experiment<'a> {
             redone: 0,
             disturbed: 0,
             disturbance: None,
+            silent: [0, 0],
             generator: 0.0,
             notes: Vec::new(),
         }
@@ -290,6 +293,7 @@ impl<'a> Experiment<'a> {
                 break;
             }
             self.redone += 1;
+            self.silent[label.index()] += u64::from(is_silent);
         }
         let (judged, segment) = best.expect("at least one was made");
         if judged.is_disturbed() {

@@ -1,12 +1,12 @@
 //! From all measurements to the comparison.
 
 use comparison::{CurvePoint, Row, Variant};
-use figures::numbers;
+use figures::{counted, numbers};
 use recording::Nanos;
 use stats::comparison::Comparison;
 use stats::design::Design;
 use stats::{mean, median};
-use words::text;
+use words::{Text, text};
 
 use super::{Experiment, Label, Seen, Sides};
 use crate::measurement::cause;
@@ -94,6 +94,8 @@ impl Experiment<'_> {
             );
         }
         for label in [Label::A, Label::B] {
+            self.notes
+                .extend(silences(label, self.silent[label.index()]));
             let statuses = &self.seen[label.index()].statuses;
             let hollow =
                 figures::hollow::warning(statuses.iter().map(|(status, count)| (*status, *count)));
@@ -106,6 +108,18 @@ impl Experiment<'_> {
             }
         }
     }
+}
+
+/// Returns the note about measurements without any response: repeated, they are in no figure, so a
+/// side that hangs now and then would look sound.
+fn silences(label: Label, count: u64) -> Option<Text> {
+    (count > 0).then(|| {
+        text!(
+            "{label} answered nothing in {measurements}, which were repeated: no figure here shows that it hung",
+            label = label.to_string(),
+            measurements = counted!(count, "measurement")
+        )
+    })
 }
 
 fn geometric_mean(pairs: impl Iterator<Item = [f64; 2]>) -> f64 {
@@ -143,5 +157,20 @@ fn load_in_words(sides: &Sides) -> String {
             "a schedule of rates over at most {} connections",
             plan.connections
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measurements_without_a_response_are_named() {
+        assert_eq!(silences(Label::A, 0), None);
+        let said = silences(Label::B, 2).expect("a note").to_string();
+        assert!(
+            said.starts_with("B answered nothing in 2 measurements"),
+            "{said}"
+        );
     }
 }
