@@ -147,9 +147,10 @@ impl Side {
 
     /// Applies a patch to a copy of the side's folder, or to an existing worktree.
     fn patch(&mut self, patch: &Path, context: &Context) -> Result<(), Failure> {
+        let below = copies::below_top(self.settings.directory());
         if self.copied.is_none() {
             self.copied = Some(copies::folder(&mut self.settings, context)?);
         }
-        copies::apply(self.settings.directory(), patch)
+        copies::apply(self.settings.directory(), patch, &below)
     }
 }

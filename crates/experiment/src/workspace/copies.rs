@@ -145,9 +145,15 @@ pub(crate) fn folder(settings: &mut Settings, context: &Context) -> Result<Copie
     })
 }
 
-/// Applies a patch in a folder. Its paths may begin at that folder, or at the top of a repository
-/// around the original.
-pub(crate) fn apply(directory: &Path, patch: &Path) -> Result<(), Failure> {
+/// Returns where a folder lies in the repository around it, such as `apps/shop/`; empty at the top,
+/// and where there is no repository.
+pub(crate) fn below_top(folder: &Path) -> String {
+    git(folder, &["rev-parse", "--show-prefix"]).unwrap_or_default()
+}
+
+/// Applies a patch in a folder, which lies at `below` in the repository of the original. The
+/// patch's paths may begin at that folder, or at the top of a repository around the original.
+pub(crate) fn apply(directory: &Path, patch: &Path, below: &str) -> Result<(), Failure> {
     const LEVELS_MAX: usize = 6;
     if !patch.is_file() {
         return Err(Failure::usage(format!(
@@ -156,8 +162,13 @@ pub(crate) fn apply(directory: &Path, patch: &Path) -> Result<(), Failure> {
         )));
     }
     let patch_text = patch.display().to_string();
+    let mut levels: Vec<usize> = (1..=LEVELS_MAX).collect();
+    // A file that the patch creates could be created anywhere, so the level is not to be guessed.
+    if !below.is_empty() && begins_at_top(patch, below) {
+        levels = vec![1 + below.matches('/').count()];
+    }
     let mut first = String::new();
-    for level in 1..=LEVELS_MAX {
+    for level in levels {
         let level = format!("-p{level}");
         match git(directory, &["apply", &level, "--check", &patch_text]) {
             Ok(_) => {
@@ -171,6 +182,18 @@ pub(crate) fn apply(directory: &Path, patch: &Path) -> Result<(), Failure> {
     Err(Failure::usage(format!(
         "{patch_text} does not apply: {first}; make it with `git diff` against the folder as it is"
     )))
+}
+
+/// Whether all paths of a patch begin at the top of a repository with a folder at `below`.
+fn begins_at_top(patch: &Path, below: &str) -> bool {
+    let bytes = fs::read(patch).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let heads = text.lines().filter_map(|line| {
+        let path = (line.strip_prefix("+++ ")).or_else(|| line.strip_prefix("--- "))?;
+        (path.trim_end() != "/dev/null").then_some(path)
+    });
+    let mut paths = heads.filter_map(|path| path.split_once('/')).peekable();
+    paths.peek().is_some() && paths.all(|(_, path)| path.starts_with(below))
 }
 
 /// A private folder of a new name, recorded before creation.
@@ -245,7 +268,7 @@ mod tests {
             fs::write(folder.path().join("one.txt"), "old\n").unwrap();
             let patch = folder.path().join("fix.diff");
             fs::write(&patch, text).unwrap();
-            apply(folder.path(), &patch).unwrap();
+            apply(folder.path(), &patch, "").unwrap();
             let changed = fs::read_to_string(folder.path().join("one.txt")).unwrap();
             assert_eq!(changed, expected);
         };
@@ -253,13 +276,30 @@ mod tests {
         check(&PATCH.replace("apps/x/", ""), "new\n");
         let wrong = folder.path().join("wrong.diff");
         fs::write(&wrong, PATCH.replace("old", "other")).unwrap();
-        let failure = apply(folder.path(), &wrong).unwrap_err();
+        let failure = apply(folder.path(), &wrong, "").unwrap_err();
         assert_eq!(failure.cause, ending::Cause::Usage);
         assert!(
             failure.message.contains("does not apply"),
             "{}",
             failure.message
         );
+    }
+
+    #[test]
+    fn a_new_file_lands_where_the_repository_has_it() {
+        const NEW: &str = "diff --git a/apps/x/two.txt b/apps/x/two.txt\nnew file mode 100644\n--- /dev/null\n+++ b/apps/x/two.txt\n@@ -0,0 +1 @@\n+new\n";
+        let folder = tempfile::tempdir().unwrap();
+        let app = folder.path().join("app");
+        fs::create_dir(&app).unwrap();
+        let patch = folder.path().join("fix.diff");
+        let check = |text: &str, expected: &str| {
+            fs::write(&patch, text).unwrap();
+            apply(&app, &patch, "apps/x/").unwrap();
+            assert_eq!(fs::read_to_string(app.join(expected)).unwrap(), "new\n");
+        };
+        check(NEW, "two.txt");
+        assert!(!app.join("apps").exists());
+        check(&NEW.replace("apps/x/two", "three"), "three.txt");
     }
 
     #[test]
