@@ -12,6 +12,7 @@ use words::{Text, text};
 use crate::compare::{Schemas, Sides};
 use crate::observer::Context;
 use crate::puma;
+use crate::settings::Settings;
 
 /// A change with a possible trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +79,32 @@ impl Change {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Refuses a change of the environment's name by which B, and the command that resets its data,
+    /// would find another database than A: that of `config/database.yml` for the other name.
+    ///
+    /// # Errors
+    /// [`ending::Cause::Usage`], with the way to give both one database.
+    pub fn refuse_other_database(&self, settings: &Settings) -> Result<(), Failure> {
+        let Change::Remedy(Exact::Variables(pairs)) = self else {
+            return Ok(());
+        };
+        let named = (pairs.iter()).find(|(name, _)| name == "RAILS_ENV" || name == "RACK_ENV");
+        let Some((name, value)) = named else {
+            return Ok(());
+        };
+        let is_own = |(known, _): &(String, String)| known == "DATABASE_URL";
+        let has_address = (settings.start.as_ref()).is_some_and(|spec| spec.env.iter().any(is_own))
+            || std::env::var_os("DATABASE_URL").is_some();
+        let by_file = settings.directory().join("config/database.yml").is_file();
+        if has_address || !by_file {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "with {name}={value}, B would use and reset the {value} database of config/database.yml, not that of A; \
+             set DATABASE_URL in `env` under [target] to the database that both are to use"
+        )))
     }
 
     /// Returns the file with the patch of B.

@@ -8,13 +8,15 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use app_process::Endpoint;
+use app_process::{CommandLine, Endpoint, Spec};
 use comparison::{Decision, Ending};
 use ending::Cause;
 use experiment::compare::{self, Label, Request, Schemas, Side, Sides};
 use experiment::lifecycle::{ProjectLock, Purpose};
 use experiment::record::Prepared;
+use experiment::trial::Change;
 use experiment::{Context, Observer, Phase, PhaseGuard, Settings};
+use findings::Exact;
 use load::Plan;
 use recording::{Nanos, Typed};
 use words::Text;
@@ -181,4 +183,29 @@ fn a_server_that_is_not_there_and_a_user_who_has_enough_are_told_apart() {
         refused.err().map(|failure| failure.cause),
         Some(Cause::Usage)
     );
+}
+
+#[test]
+fn another_environment_is_not_tried_on_another_database() {
+    let project = tempfile::tempdir().expect("a folder");
+    let mut settings = settings(project.path(), "http://127.0.0.1:1/");
+    let command = CommandLine::Shell("puma".to_owned());
+    let mut spec = Spec::new(command, settings.endpoint.clone());
+    spec.directory = project.path().to_owned();
+    settings.start = Some(spec.clone());
+    let production = Change::Remedy(Exact::variables([("RAILS_ENV", "production")]));
+    let is_refused = |change: &Change, settings: &Settings| {
+        let refused = change.refuse_other_database(settings).err();
+        refused.is_some_and(|failure| failure.cause == Cause::Usage)
+    };
+    assert!(!is_refused(&production, &settings), "no database.yml");
+    std::fs::create_dir(project.path().join("config")).expect("a folder");
+    std::fs::write(project.path().join("config/database.yml"), "").expect("a file");
+    assert!(is_refused(&production, &settings));
+    let other = Change::Remedy(Exact::variables([("MALLOC_ARENA_MAX", "2")]));
+    assert!(!is_refused(&other, &settings));
+    let own = ("DATABASE_URL".to_owned(), "sqlite3:a.db".to_owned());
+    spec.env.push(own);
+    settings.start = Some(spec);
+    assert!(!is_refused(&production, &settings), "both have one");
 }

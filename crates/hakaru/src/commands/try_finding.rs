@@ -47,6 +47,7 @@ pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
     let typed = as_comparison(&stored.recording, &wanted.change, args)?;
     let (mut sides, config) = sides::of(&typed)?;
     sides.b.name = wanted.change.name();
+    wanted.change.refuse_other_database(&sides.b.settings)?;
     sides::guard(&sides)?;
     let lock = ProjectLock::claim(&sides.a.settings, Purpose::Comparison, &context)?;
     let mut sides = sides.make(&sides::variants(&typed, &config)?, &context)?;
