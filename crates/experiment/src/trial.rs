@@ -64,8 +64,8 @@ impl Change {
         }
     }
 
-    /// Returns the variables of B missing in A, as `NAME=VALUE`.
-    pub fn variables(&self) -> Vec<String> {
+    /// Returns the variables of B missing in A, as `NAME=VALUE`; `own` returns those of A by name.
+    pub fn variables(&self, own: impl Fn(&str) -> Option<String>) -> Vec<String> {
         match self {
             Change::Remedy(Exact::Variables(pairs)) => {
                 let pairs = pairs.iter();
@@ -73,9 +73,11 @@ impl Change {
                     .map(|(name, value)| format!("{name}={value}"))
                     .collect()
             }
-            // Each session of libpq asks for it; the server stays as it is.
+            // Each session of libpq asks for it, beside what A's ask for; the server stays as it is.
             Change::Remedy(Exact::PostgresSetting { name, value }) => {
-                vec![format!("PGOPTIONS=-c {name}={value}")]
+                let own = own("PGOPTIONS").unwrap_or_default();
+                let all = format!("{own} -c {name}={value}");
+                vec![format!("PGOPTIONS={}", all.trim_start())]
             }
             _ => Vec::new(),
         }
@@ -291,7 +293,7 @@ mod tests {
         let check = |change: Change, command: &str, variables: &[&str]| {
             let found = change.command("puma -p 1").expect("a command");
             assert_eq!(found, command);
-            assert_eq!(change.variables(), variables);
+            assert_eq!(change.variables(|_| None), variables);
         };
         check(Change::Remedy(Exact::threads(3)), "puma -t 3:3 -p 1", &[]);
         let limit = Exact::Ulimit("-n 65536".to_owned());
@@ -304,7 +306,11 @@ mod tests {
             value: "off",
         };
         let session = ["PGOPTIONS=-c jit=off"];
-        check(Change::Remedy(setting), "puma -p 1", &session);
+        let setting = Change::Remedy(setting);
+        let own = |name: &str| (name == "PGOPTIONS").then(|| "-c search_path=a".to_owned());
+        let both = setting.variables(own);
+        assert_eq!(both, ["PGOPTIONS=-c search_path=a -c jit=off"]);
+        check(setting, "puma -p 1", &session);
         check(Change::Patch("a.diff".into()), "puma -p 1", &[]);
         let no_puma = Change::Remedy(Exact::threads(3)).command("sleep 1");
         assert!(no_puma.is_err());

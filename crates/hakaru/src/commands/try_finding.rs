@@ -158,9 +158,13 @@ fn as_comparison(
         ));
     }
     let changed = change.command(&command)?;
+    let own = |name: &str| {
+        let configured = config.target.env.get(name).cloned();
+        configured.or_else(|| std::env::var(name).ok())
+    };
     Ok(CompareArgs {
         commands: vec![command, changed],
-        env_b: change.variables(),
+        env_b: change.variables(own),
         patch_b: change.patch(),
         how,
         ..CompareArgs::default()
