@@ -84,18 +84,20 @@ impl Journal {
             let earlier = &lines[..index];
             let is_like = |at: &usize| {
                 let before = &lines[*at];
-                let same =
-                    loads[*at].is_none() || loads[index].is_none() || loads[*at] == loads[index];
+                // Of a run whose settings nobody knows, nobody knows the load.
+                let same = loads[*at] == loads[index];
                 before.complete && before.part_of == line.part_of && same
             };
-            let like = (0..index).rfind(is_like).map(|at| &lines[at]);
+            // What a cut-off run has kept may be its warm-up.
+            let like = (0..index).rfind(is_like).filter(|_| line.complete);
+            let like = like.map(|at| &lines[at]);
             let before = like.or_else(|| earlier.last());
             Row {
                 changes: before.map_or_else(Vec::new, |before| changes(before, line)),
                 change: like.and_then(|before| change(before, line)),
                 noise: like.and_then(|before| noise(&lines, before, line)),
                 against: like.map(|before| before.number),
-                is_alone: like.is_none() && before.is_some(),
+                is_alone: line.complete && like.is_none() && before.is_some(),
                 line: line.clone(),
             }
         });
@@ -516,6 +518,28 @@ mod tests {
     }
 
     #[test]
+    fn only_whole_runs_of_one_load_are_compared() {
+        let mut cut_off = line(2, "b", "", 30.0);
+        cut_off.complete = false;
+        let unknown = line(3, "b", "", 90.0);
+        let journal = Journal::of(vec![
+            line(1, "a", "connections = 10", 9.0),
+            cut_off,
+            unknown.clone(),
+            line(4, "b", "connections = 10", 18.0),
+            Line {
+                number: 5,
+                ..unknown
+            },
+        ]);
+        let against: Vec<Option<i64>> = journal.rows.iter().map(|row| row.against).collect();
+        assert_eq!(against, [None, None, None, Some(1), Some(3)]);
+        assert_eq!(journal.rows[1].verdict(), "");
+        let verdict = journal.rows[2].verdict();
+        assert_eq!(verdict, "not comparable: another load");
+    }
+
+    #[test]
     fn every_form_holds_every_run() {
         let mut noted = line(2, "b", "x = 1", 18.0);
         noted.notes = vec!["index | on\nmessage".to_owned()];
@@ -538,7 +562,7 @@ mod tests {
         assert_eq!(markdown.lines().count(), 4, "{markdown}");
         assert!(markdown.contains("index \\| on message"), "{markdown}");
         let value: Value = serde_json::from_str(&journal.json()).unwrap();
-        assert_eq!(value["runs"][1]["change_share"], 1.0);
+        assert_eq!(value["runs"][1]["change_share"], Value::Null);
         assert_eq!(value["runs"][1]["noise_share"], Value::Null);
     }
 }
