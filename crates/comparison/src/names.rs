@@ -16,16 +16,17 @@ pub struct Asked {
 /// Returns the shortest distinct names of both variants.
 pub fn names(asked: [Asked; 2], is_noise: bool) -> [String; 2] {
     let do_apps_differ = asked[0].app != asked[1].app;
+    let command = |app: &str| app.split(' ').map(shown).collect::<Vec<String>>().join(" ");
     if is_noise {
         let [a, _] = asked;
-        return [a.app, "the same again".to_owned()];
+        return [command(&a.app), "the same again".to_owned()];
     }
     asked.map(|variant| {
         let mut words: Vec<String> = variant.revision.into_iter().collect();
         words.extend(variant.variables.iter().map(|pair| shown(pair)));
         words.extend(variant.files.iter().map(|file| format!("with {file}")));
         if do_apps_differ {
-            words.push(variant.app);
+            words.push(command(&variant.app));
         }
         match words.is_empty() {
             true => "as it is".to_owned(),
@@ -37,7 +38,8 @@ pub fn names(asked: [Asked; 2], is_noise: bool) -> [String; 2] {
 /// Parts of names of variables that hold secrets.
 const SECRETS: [&str; 5] = ["SECRET", "PASSW", "TOKEN", "KEY", "CREDENTIAL"];
 
-/// Returns a variable without a secret: names stand on pages, in JSON and in the journal.
+/// Returns a variable, or a word of a command, without a secret: names stand on pages, in JSON and
+/// in the journal.
 fn shown(variable: &str) -> String {
     let Some((name, value)) = variable.split_once('=') else {
         return variable.to_owned();
@@ -131,6 +133,10 @@ mod tests {
             "DATABASE_URL=postgres:///shop?user=app&password=…",
         );
         check("ROOT_URL=http://h:80/a?b", "ROOT_URL=http://h:80/a?b");
+        let commands = ["puma -t 1:1", "API_KEY=abc  puma --url=redis://:abc@h"];
+        let [a, b] = names(commands.map(|app| asked(app, None, &[], &[])), false);
+        assert_eq!(a, "puma -t 1:1");
+        assert_eq!(b, "API_KEY=…  puma --url=redis://:…@h");
     }
 
     #[test]
