@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use comparison::{Comparison, Decision};
+use comparison::{Comparison, Decision, Ending};
 use ending::Failure;
 use findings::{Exact, Finding, Remedy, Safety};
 use schema_db::scratch::Index;
@@ -132,13 +132,21 @@ impl Change {
     /// reverts it otherwise. Returns whether it is left, and a sentence for people.
     pub fn end(&self, comparison: &Comparison, schemas: Schemas, keep: bool) -> (bool, Text) {
         // Where a side differs from itself, no claim is to be trusted, and nothing rests on one.
-        let is_faster = comparison.decision() == Decision::Faster && !comparison.noise_claims;
+        // Who presses Ctrl-C wants no index built after it.
+        let is_interrupted = comparison.ending == Ending::Interrupted;
+        let is_faster = comparison.decision() == Decision::Faster
+            && !comparison.noise_claims
+            && !is_interrupted;
         let is_index = matches!(self, Change::Remedy(Exact::Index(_)));
         match (is_index, keep, is_faster) {
             (true, true, true) => match schemas.keep() {
                 Ok(()) => (true, text!("left in place, as --keep asks")),
                 Err(why) => (false, text!("it could not be left in place: {why}", why)),
             },
+            (true, true, false) if is_interrupted => (
+                false,
+                text!("nothing was kept, since the comparison was interrupted"),
+            ),
             (true, true, false) if comparison.noise_claims => (
                 false,
                 text!("taken back, since a side differed from itself by more than chance allows"),
@@ -283,6 +291,13 @@ mod tests {
             assert_eq!(is_kept, expected.0, "{said}");
             assert!(said.contains(expected.1), "{said}");
         };
+        let interrupted = Comparison {
+            rows: vec![row.clone()],
+            ending: Ending::Interrupted,
+            ..Comparison::default()
+        };
+        let (is_kept, said) = index.end(&interrupted, Schemas::none(), true);
+        assert!(!is_kept && said.to_string().contains("interrupted"));
         check(false, vec![row.clone()], (true, "left in place"));
         check(true, vec![row], (false, "differed from itself"));
         check(false, Vec::new(), (false, "did not prove faster"));
