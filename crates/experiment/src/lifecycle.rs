@@ -84,16 +84,20 @@ impl ProjectLock {
         }
     }
 
-    /// Keeps a comparison for the journal.
-    pub fn keep(&self, trial: &Trial, context: &Context) {
-        if let Some((store, _)) = &self.kept
-            && let Err(error) = store.put_trial(trial)
-        {
+    /// Keeps a comparison for the journal. Returns whether the journal has the comparison.
+    #[must_use]
+    pub fn keep(&self, trial: &Trial, context: &Context) -> bool {
+        let Some((store, _)) = &self.kept else {
+            return false;
+        };
+        let kept = store.put_trial(trial);
+        if let Err(error) = &kept {
             context.notice(text!(
                 "hakaru: {why}; the journal lacks this comparison",
                 why = error.to_string()
             ));
         }
+        kept.is_ok()
     }
 }
 

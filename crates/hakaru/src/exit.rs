@@ -50,6 +50,14 @@ impl Exit {
     /// another code. The same number as [`Exit::Usage`].
     pub(crate) const DIFFERS: Exit = Exit::Usage;
 
+    /// Returns the code of a result that went well in itself, kept or not.
+    pub(crate) fn of_kept(self, is_kept: bool) -> Exit {
+        match self {
+            Exit::Ok if !is_kept => Exit::NotKept,
+            other => other,
+        }
+    }
+
     /// All codes, for the test against the documentation.
     #[cfg(test)]
     pub(crate) const ALL: [Exit; 15] = [
@@ -154,6 +162,13 @@ impl From<HtmlError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::Exit;
+
+    #[test]
+    fn only_what_went_well_ends_with_not_kept() {
+        assert_eq!(Exit::Ok.of_kept(true), Exit::Ok);
+        assert_eq!(Exit::Ok.of_kept(false), Exit::NotKept);
+        assert_eq!(Exit::Undecided.of_kept(false), Exit::Undecided);
+    }
 
     #[test]
     fn every_exit_code_is_documented() {

@@ -19,7 +19,7 @@ Examples:
   hakaru compare --noise                                  A with itself: what does this host tell apart?
 
 Exit codes: 0 decided, 2 wrong usage, 4 requests failed, 5 app did not start, 6 app died, 7 folder busy,
-12 undecided, 130 interrupted; `hakaru help compare` says more.")]
+8 not kept, 12 undecided, 130 interrupted; `hakaru help compare` says more.")]
 pub(crate) struct CompareArgs {
     /// The commands that start A and B; without any, both are started as the config file says
     #[arg(value_name = "COMMAND", num_args = 0..=2)]

@@ -41,9 +41,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         remedy,
         ..journal_entry(&comparison)
     };
-    lock.keep(&trial, &context);
+    let is_kept = lock.keep(&trial, &context);
     show(&comparison, &args.how)?;
-    Ok(exit)
+    Ok(exit.of_kept(is_kept))
 }
 
 /// Runs a comparison of two sides; returns the result and the exit code.

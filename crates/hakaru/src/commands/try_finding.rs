@@ -63,9 +63,9 @@ pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
         kept: comparison.tried.as_ref().is_some_and(|tried| tried.is_kept),
         ..journal_entry(&comparison)
     };
-    lock.keep(&trial, &context);
+    let is_kept = lock.keep(&trial, &context);
     show(&comparison, &args.how)?;
-    Ok(exit)
+    Ok(exit.of_kept(is_kept))
 }
 
 impl Wanted {
