@@ -73,7 +73,7 @@ impl Change {
                     .map(|(name, value)| format!("{name}={value}"))
                     .collect()
             }
-            // Each session of libpq asks for it, beside what A's ask for; the server stays as it is.
+            // Each session of libpq asks for it, beside what A's do; the server stays as it is.
             Change::Remedy(Exact::PostgresSetting { name, value }) => {
                 let own = own("PGOPTIONS").unwrap_or_default();
                 let all = format!("{own} -c {name}={value}");
