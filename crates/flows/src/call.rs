@@ -1,6 +1,7 @@
 //! One request of a flow, and the text of the request.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 /// A text with variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,23 +66,21 @@ impl Template {
         Template(vec![Piece::Variable(name.to_owned())])
     }
 
-    /// Replaces every occurrence of a text by a variable.
-    pub(crate) fn replace(&mut self, value: &str, name: &str) {
-        let pieces = std::mem::take(&mut self.0);
-        for piece in pieces {
-            let Piece::Text(text) = &piece else {
-                self.0.push(piece);
-                continue;
-            };
-            for (position, part) in text.split(value).enumerate() {
-                if position > 0 {
-                    self.0.push(Piece::Variable(name.to_owned()));
-                }
-                if !part.is_empty() {
-                    self.0.push(Piece::Text(part.to_owned()));
-                }
+    /// Returns a text with variables in some places, which are in order and apart.
+    pub(crate) fn with(text: &str, places: &[(Range<usize>, String)]) -> Template {
+        let mut pieces = Vec::new();
+        let mut done = 0;
+        for (place, name) in places {
+            if done < place.start {
+                pieces.push(Piece::Text(text[done..place.start].to_owned()));
             }
+            pieces.push(Piece::Variable(name.clone()));
+            done = place.end;
         }
+        if done < text.len() {
+            pieces.push(Piece::Text(text[done..].to_owned()));
+        }
+        Template(pieces)
     }
 
     pub(crate) fn print(&self, style: Style) -> String {

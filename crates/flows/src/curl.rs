@@ -2,6 +2,7 @@
 
 use crate::browser::{form_pairs, is_kept, split_url};
 use crate::call::{Body, Call, Template, percent_encoded};
+use crate::json;
 use crate::secret::Secrets;
 use crate::{LeftOut, Taken};
 
@@ -108,7 +109,9 @@ fn call(said: Said, mut path: String, secrets: &mut Secrets) -> Call {
     if has_body {
         call.body = match is_form {
             true => Body::Form(form(&data, secrets)),
-            false => Body::Text(Template::text(&data)),
+            false => Body::Text(
+                json::without_secrets(&data, secrets).unwrap_or_else(|| Template::text(&data)),
+            ),
         };
     }
     call
@@ -400,5 +403,22 @@ mod tests {
                 .text
                 .contains("skip: true")
         );
+    }
+
+    #[test]
+    fn secrets_of_a_body_in_json_stand_in_the_feed_alone() {
+        let body = r#"{"name": "ann", "password": "hu\"sh", "card": {"number": 4111}}"#;
+        for data in [
+            format!("-H 'content-type: application/json' --data-raw '{body}'"),
+            format!("--json '{body}'"),
+        ] {
+            let taken = of_curl(&format!("curl http://a.test/login {data}"), true);
+            let flow = &taken.expect("a flow").flows[0];
+            let text = &flow.text;
+            assert!(!text.contains("hu") && !text.contains("4111"), "{text}");
+            assert!(text.contains("\"name\": \"ann\""), "{text}");
+            let feed = flow.feed.as_deref();
+            assert_eq!(feed, Some("password,number\n\"hu\\\"\"sh\",\"4111\"\n"));
+        }
     }
 }

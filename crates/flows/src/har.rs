@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::browser::{form_pairs, is_kept, is_static, split_url};
 use crate::call::{Body, Call, Style, Template, name_of};
 use crate::correlate::{Responses, located};
+use crate::json::{self, Leaf};
 use crate::secret::{Secrets, unique, variable_name};
 use crate::{LeftOut, Taken, is_safe};
 
@@ -215,31 +216,22 @@ impl Walk {
         if text.is_empty() {
             return Body::None;
         }
-        let mut body = Template::text(text);
-        if let Ok(json) = serde_json::from_str::<Value>(text) {
-            self.inside(&json, "", &mut body);
-        }
-        Body::Text(body)
+        let json = json::template(text, |leaf, letters| self.variable_in_json(leaf, letters));
+        Body::Text(json.unwrap_or_else(|| Template::text(text)))
     }
 
-    /// Replaces captured texts and secrets in a JSON body by variables.
-    fn inside(&mut self, json: &Value, field: &str, body: &mut Template) {
-        match json {
-            Value::Object(fields) => {
-                fields
-                    .iter()
-                    .for_each(|(name, value)| self.inside(value, name, body));
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.inside(item, field, body)),
-            Value::String(text) if !text.is_empty() => {
-                if let Template(pieces) = self.value(field, text)
-                    && let [crate::call::Piece::Variable(name)] = pieces.as_slice()
-                {
-                    body.replace(text, name);
-                }
-            }
-            _ => {}
-        }
+    /// Returns the variable of a captured value or a secret in a JSON body.
+    fn variable_in_json(&mut self, leaf: &Leaf, letters: &str) -> Option<String> {
+        // A captured value is sent without escapes.
+        let needs_escape =
+            |text: &&str| text.contains(|letter: char| "\"\\".contains(letter) || letter < ' ');
+        let captured = leaf.text.as_deref().filter(|text| !needs_escape(text));
+        captured
+            .and_then(|text| self.variable_of(&leaf.field, text))
+            .or_else(|| {
+                leaf.is_secret
+                    .then(|| self.secrets.column(&leaf.field, letters))
+            })
     }
 
     /// Returns the variable of a value of an earlier response; captures the value when no variable
@@ -291,4 +283,38 @@ fn status(response: &Value) -> Option<u16> {
 /// A text between the quotation marks of Hurl's format.
 pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", Template::text(text).print(Style::Quoted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the flow of requests, each of a method, an address and a body of a kind.
+    fn flow(requests: &[(&str, &str, &str, &str)]) -> crate::Flow {
+        let entry = |(method, url, kind, text): &(&str, &str, &str, &str)| {
+            serde_json::json!({
+                "request": {
+                    "method": method,
+                    "url": url,
+                    "headers": [{"name": "Content-Type", "value": kind}],
+                    "postData": {"mimeType": kind, "text": text},
+                },
+                "response": {"status": 200, "content": {"mimeType": "text/html", "text": ""}},
+            })
+        };
+        let entries: Vec<Value> = requests.iter().map(entry).collect();
+        let har = serde_json::json!({"log": {"entries": entries}});
+        let mut taken = of_har(&har.to_string(), true).expect("a flow");
+        taken.flows.remove(0)
+    }
+
+    #[test]
+    fn secrets_of_a_body_in_json_stand_in_the_feed_as_they_were_written() {
+        let body = r#"{"login":"anna","password":"a","otp":"q\"1","pin":4711}"#;
+        let flow = flow(&[("POST", "http://a.test/", "application/json", body)]);
+        let expected = r#""login":"anna","password":"{{password}}","otp":"{{otp}}","pin":{{pin}}"#;
+        assert!(flow.text.contains(expected), "{}", flow.text);
+        let feed = "password,otp,pin\n\"a\",\"q\\\"\"1\",\"4711\"\n";
+        assert_eq!(flow.feed.as_deref(), Some(feed));
+    }
 }

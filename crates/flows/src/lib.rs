@@ -13,6 +13,7 @@ mod config;
 mod correlate;
 mod curl;
 mod har;
+mod json;
 mod log;
 mod openapi;
 mod plan;

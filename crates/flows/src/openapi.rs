@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::browser::split_url;
 use crate::call::{Body, Call, Piece, Template, is_of_url, percent_encoded};
+use crate::json;
 use crate::plan::Plan;
 use crate::secret::{Secrets, is_secret, unique};
 use crate::{Flow, LeftOut, Taken, call, is_safe};
@@ -233,29 +234,32 @@ impl<'a> Operation<'a> {
         if is_form(kind) {
             let fields = value.as_object().into_iter().flatten();
             let field = |(name, value): (&String, &Value)| {
-                (name.clone(), self.secrets.template(name, &plain(value)))
+                let value = plain(value);
+                let value = match is_secret(name) {
+                    true => Template::variable(&self.secrets.ask_for(name, &value)),
+                    false => Template::text(&value),
+                };
+                (name.clone(), value)
             };
             call.body = Body::Form(fields.map(field).collect());
             return;
         }
         call.headers
             .push(("Content-Type".to_owned(), Template::text(kind)));
-        let mut text = Template::text(&value.to_string());
-        for (name, value) in value.as_object().into_iter().flatten() {
-            if let (true, Some(value)) = (is_secret(name), value.as_str())
-                && let [Piece::Variable(variable)] = self.secrets.hide(name, value).0.as_slice()
-            {
-                text.replace(value, variable);
-            }
-        }
-        call.body = Body::Text(text);
+        let text = value.to_string();
+        // Values made from a type are all alike: each secret has a column of its own.
+        let template = json::template(&text, |leaf, letters| {
+            leaf.is_secret
+                .then(|| self.secrets.ask_for(&leaf.field, letters))
+        });
+        call.body = Body::Text(template.unwrap_or_else(|| Template::text(&text)));
     }
 
     /// Returns a column of the feed to be filled in by a person.
     fn secret(&mut self, name: &str) -> Template {
         let why = format!("`{name}` is a secret; write it into the feed in place of {PLACEHOLDER}");
         self.left_out.push(LeftOut::new(self.place.clone(), why));
-        self.secrets.ask_for(name, PLACEHOLDER)
+        Template::variable(&self.secrets.ask_for(name, PLACEHOLDER))
     }
 
     /// Adds what the first security requirement of the operation, or of the document, asks for.
@@ -411,6 +415,32 @@ components:
         names.sort_unstable();
         assert_eq!(names, ["sid", "x_api_key"]);
         assert_eq!(values, "\"CHANGE-ME\",\"CHANGE-ME\"\n");
+    }
+
+    #[test]
+    fn a_secret_made_from_a_type_is_in_no_other_field() {
+        let text = "\
+openapi: 3.0.3
+paths:
+  /users:
+    post:
+      requestBody:
+        content:
+          application/json:
+            schema:
+              properties: {name: {type: string}, password: {type: string}, token: {type: string}}
+      responses: {'201': {}}
+";
+        let flow = &of_openapi(text, true).expect("a flow").flows[0];
+        assert!(
+            flow.text.contains(
+                "\"name\":\"example\",\"password\":\"{{password}}\",\"token\":\"{{token}}\""
+            ),
+            "{}",
+            flow.text
+        );
+        let feed = flow.feed.as_deref();
+        assert_eq!(feed, Some("password,token\n\"example\",\"example\"\n"));
     }
 
     #[test]

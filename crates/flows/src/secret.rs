@@ -35,23 +35,25 @@ pub(crate) struct Secrets(Vec<(String, String)>);
 impl Secrets {
     /// Returns the variable for a secret.
     pub(crate) fn hide(&mut self, field: &str, value: &str) -> Template {
+        Template::variable(&self.column(field, value))
+    }
+
+    /// Returns the name of the variable for a secret.
+    pub(crate) fn column(&mut self, field: &str, value: &str) -> String {
         let known = self.0.iter().find(|(_, known)| known == value);
         match known {
-            Some((name, _)) => Template::variable(name),
-            None => self.add(field, value),
+            Some((name, _)) => name.clone(),
+            None => self.ask_for(field, value),
         }
     }
 
-    /// Returns the variable of a secret still unknown: equal stand-ins are different secrets.
-    pub(crate) fn ask_for(&mut self, field: &str, stand_in: &str) -> Template {
-        self.add(field, stand_in)
-    }
-
-    fn add(&mut self, field: &str, value: &str) -> Template {
+    /// Returns the name of the variable of a secret still unknown: equal stand-ins are different
+    /// secrets.
+    pub(crate) fn ask_for(&mut self, field: &str, stand_in: &str) -> String {
         let taken = |name: &str| self.0.iter().any(|(known, _)| known == name);
         let name = unique(&variable_name(field), taken);
-        self.0.push((name.clone(), value.to_owned()));
-        Template::variable(&name)
+        self.0.push((name.clone(), stand_in.to_owned()));
+        name
     }
 
     /// Returns a variable for a secret, and any other value unchanged.
