@@ -2,9 +2,8 @@
 
 use crate::browser::{form_pairs, is_kept, split_url};
 use crate::call::{Body, Call, Template, percent_encoded};
-use crate::json;
 use crate::secret::Secrets;
-use crate::{LeftOut, Taken};
+use crate::{LeftOut, Taken, json, query};
 
 /// One command: unquoted words, and the line in the record.
 struct Command {
@@ -79,7 +78,7 @@ fn call(said: Said, mut path: String, secrets: &mut Secrets) -> Call {
         .method
         .unwrap_or_else(|| method.to_owned())
         .to_ascii_uppercase();
-    call.url = Template::text(&path);
+    call.url = query::without_secrets(&path, secrets);
     let content_type = (said.headers.iter())
         .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
         .map(|(_, value)| value.to_ascii_lowercase());
@@ -381,22 +380,23 @@ mod tests {
 
     #[test]
     fn secrets_stand_in_the_feed_alone() {
-        let text =
-            "curl http://a.test/login -H 'Cookie: sid=s3cr3t' --data-raw 'name=ann&password=hush'";
+        let text = "curl 'http://a.test/login?token=qu13t' -H 'Cookie: sid=s3cr3t' --data-raw 'name=ann&password=hush'";
         let taken = of_curl(text, true).expect("a flow");
         let flow = &taken.flows[0];
         assert!(
-            !flow.text.contains("hush") && !flow.text.contains("s3cr3t"),
+            ["hush", "s3cr3t", "qu13t"]
+                .iter()
+                .all(|secret| !flow.text.contains(secret)),
             "{}",
             flow.text
         );
         assert_eq!(
             flow.text,
-            "POST {{base_url}}/login\n[Cookies]\nsid: {{cookie_sid}}\n[Form]\nname: ann\npassword: {{password}}\n"
+            "POST {{base_url}}/login?token={{token}}\n[Cookies]\nsid: {{cookie_sid}}\n[Form]\nname: ann\npassword: {{password}}\n"
         );
         assert_eq!(
             flow.feed.as_deref(),
-            Some("cookie_sid,password\n\"s3cr3t\",\"hush\"\n")
+            Some("token,cookie_sid,password\n\"qu13t\",\"s3cr3t\",\"hush\"\n")
         );
         assert!(
             of_curl(text, false).expect("a flow").flows[0]

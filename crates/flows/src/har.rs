@@ -6,7 +6,8 @@ use crate::browser::{form_pairs, is_kept, is_static, split_url};
 use crate::call::{Body, Call, Style, Template, name_of};
 use crate::correlate::{Responses, located};
 use crate::json::{self, Leaf};
-use crate::secret::{Secrets, unique, variable_name};
+use crate::query;
+use crate::secret::{Secrets, is_secret, unique, variable_name};
 use crate::{LeftOut, Taken, is_safe};
 
 /// One request of the record with the response.
@@ -144,8 +145,8 @@ impl Walk {
         call
     }
 
-    /// Returns path and query, with variables for the target of a redirect and for captured values
-    /// in the query.
+    /// Returns path and query, with variables for the target of a redirect, and for captured values
+    /// and secrets in the query.
     fn url(&mut self, path: &str) -> Template {
         if let Some((place, name)) = located(path, &self.responses) {
             let known = self.located.iter().find(|(known, _)| *known == place);
@@ -167,20 +168,18 @@ impl Walk {
             .iter()
             .filter_map(|(place, name)| Some((begins(place)?, name)))
             .min_by_key(|(rest, _)| rest.len());
-        let mut url = match longest {
-            Some((rest, name)) => {
-                let mut url = Template::variable(name);
-                url.0.extend(Template::text(rest).0);
-                url
-            }
-            None => Template::text(path),
+        let (mut url, rest) = match longest {
+            Some((rest, name)) => (Template::variable(name), rest),
+            None => (Template::default(), path),
         };
-        let query = path.split_once('?').map_or("", |(_, query)| query);
-        for (name, value) in form_pairs(query) {
-            if let Some(variable) = self.variable_of(&name, &value) {
-                url.replace(&value, &format!("{variable} urlEncode"));
-            }
-        }
+        let with_query = query::template(rest, |field, letters| {
+            let captured = self.variable_of(&field.name, &field.value);
+            let captured = captured.map(|name| format!("{name} urlEncode"));
+            captured.or_else(|| {
+                is_secret(&field.name).then(|| self.secrets.column(&field.name, letters))
+            })
+        });
+        url.0.extend(with_query.0);
         url
     }
 
@@ -316,5 +315,13 @@ mod tests {
         assert!(flow.text.contains(expected), "{}", flow.text);
         let feed = "password,otp,pin\n\"a\",\"q\\\"\"1\",\"4711\"\n";
         assert_eq!(flow.feed.as_deref(), Some(feed));
+    }
+
+    #[test]
+    fn secrets_of_a_query_stand_in_the_feed_alone() {
+        let flow = flow(&[("GET", "http://a.test/x?q=1&access_token=s3cr3t", "", "")]);
+        let expected = "{{base_url}}/x?q=1&access_token={{access_token}}\n";
+        assert!(flow.text.contains(expected), "{}", flow.text);
+        assert_eq!(flow.feed.as_deref(), Some("access_token\n\"s3cr3t\"\n"));
     }
 }

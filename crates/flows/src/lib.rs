@@ -17,6 +17,7 @@ mod json;
 mod log;
 mod openapi;
 mod plan;
+mod query;
 mod replay;
 mod run;
 mod secret;

@@ -156,7 +156,9 @@ fn usable<'a>(requests: &'a [Request], left_out: &mut Vec<LeftOut>) -> Vec<&'a R
     let (usable, unusable): (Vec<&Request>, Vec<&Request>) =
         requests.iter().partition(|request| is_usable(request));
     for request in unusable.iter().take(LISTED_MAX) {
-        let what = call::comment(&format!("{} {}", request.method, request.uri));
+        // A query may hold secrets.
+        let path = request.uri.split('?').next().unwrap_or_default();
+        let what = call::comment(&format!("{} {path}", request.method));
         let why = format!("`{what}` is not a request for a path");
         left_out.push(LeftOut::new(format!("line {}", request.line), why));
     }
@@ -249,8 +251,7 @@ fn flow(group: &Group<'_>, all: usize, writes: bool, plan: &Plan, rows_max: usiz
     Flow {
         name: group.name.clone(),
         text: call.print(),
-        has_secrets: columns.feed.is_some()
-            && (group.shape.has_cookie || group.shape.body != Carried::Nothing),
+        has_secrets: columns.has_secrets,
         feed: columns.feed,
         weight: weight(count, all as u64),
         is_on: writes || is_safe(method),

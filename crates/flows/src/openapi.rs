@@ -97,6 +97,7 @@ impl<'a> Operation<'a> {
             ..Call::default()
         };
         let (mut path, mut query) = (path.to_owned(), Vec::new());
+        let mut secret_query = Vec::new();
         for parameter in self.parameters(item, operation) {
             let name = parameter["name"].as_str().unwrap_or_default();
             let is_needed = parameter["required"] == true || example(parameter).is_some();
@@ -105,6 +106,7 @@ impl<'a> Operation<'a> {
                     let value = self.value(name, parameter);
                     path = path.replace(&format!("{{{name}}}"), &value);
                 }
+                "query" if is_needed && is_secret(name) => secret_query.push(name),
                 "query" if is_needed => {
                     let value = self.value(name, parameter);
                     query.push(format!("{}={}", percent(name), percent(&value)));
@@ -124,7 +126,11 @@ impl<'a> Operation<'a> {
             false => format!("?{}", query.join("&")),
         };
         call.url = Template::text(&(path + &query));
-        let separator = if query.is_empty() { '?' } else { '&' };
+        let mut separator = if query.is_empty() { '?' } else { '&' };
+        for name in secret_query {
+            self.secret_in_query(name, separator, &mut call);
+            separator = '&';
+        }
         self.security(operation, separator, &mut call);
         self.body(operation, &mut call);
         call
@@ -262,6 +268,13 @@ impl<'a> Operation<'a> {
         Template::variable(&self.secrets.ask_for(name, PLACEHOLDER))
     }
 
+    /// Adds a secret of the query behind `separator`.
+    fn secret_in_query(&mut self, name: &str, separator: char, call: &mut Call) {
+        let begin = format!("{separator}{}=", percent(name));
+        call.url.0.push(Piece::Text(begin));
+        call.url.0.extend(self.secret(name).0);
+    }
+
     /// Adds what the first security requirement of the operation, or of the document, asks for.
     /// A key in the query stands behind `separator`.
     fn security(&mut self, operation: &'a Value, separator: char, call: &mut Call) {
@@ -272,11 +285,7 @@ impl<'a> Operation<'a> {
             let scheme = self.resolved(&self.document["components"]["securitySchemes"][name]);
             let key = scheme["name"].as_str().unwrap_or(name);
             match (scheme["type"].as_str(), scheme["in"].as_str()) {
-                (Some("apiKey"), Some("query")) => {
-                    let begin = format!("{separator}{}=", percent(key));
-                    call.url.0.push(Piece::Text(begin));
-                    call.url.0.extend(self.secret(key).0);
-                }
+                (Some("apiKey"), Some("query")) => self.secret_in_query(key, separator, call),
                 (Some("apiKey"), Some("cookie")) => {
                     let value = self.secret(key);
                     call.cookies.push((key.to_owned(), value));

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use logs::access::Request;
 
 use crate::call::{Body, Style, Template};
+use crate::query;
 
 /// Which parts a request carries. Requests of one flow carry the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +33,8 @@ pub(super) struct Columns {
     pub(super) body: Body,
     /// Rows of the variables as CSV; `None` where all requests are equal.
     pub(super) feed: Option<String>,
+    /// Whether the feed holds secrets.
+    pub(super) has_secrets: bool,
 }
 
 impl Shape {
@@ -55,9 +58,15 @@ impl Shape {
 pub(super) fn of(requests: &[&Request], shape: Shape, users: u32, rows_max: usize) -> Columns {
     let mut table = Table::default();
     let uri = |request: &Request| Template::text(&request.uri).print(Style::Url);
-    let url = table.add("uri", requests, uri);
-    let mut headers = Vec::new();
     // Secrets have a column also where all requests have the same one.
+    let has_secret_uri = requests
+        .iter()
+        .any(|request| query::has_secret(&request.uri));
+    let url = match has_secret_uri {
+        true => table.hide("uri", requests, uri),
+        false => table.add("uri", requests, uri),
+    };
+    let mut headers = Vec::new();
     if shape.has_content_type {
         let kind = table.add("content_type", requests, |request| {
             request.content_type.clone()
@@ -82,6 +91,7 @@ pub(super) fn of(requests: &[&Request], shape: Shape, users: u32, rows_max: usiz
         headers,
         body,
         feed: table.feed(requests.len(), users, rows_max),
+        has_secrets: has_secret_uri || shape.has_cookie || shape.body != Carried::Nothing,
     }
 }
 
@@ -139,5 +149,24 @@ impl Table {
         // Each user needs a row of its own; whole rounds keep the shares.
         let rounds = (users as usize).div_ceil(taken).max(1);
         Some(format!("{}\n{}", self.names.join(","), rows.repeat(rounds)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_with_a_secret_stands_in_a_feed_for_the_owner() {
+        let request = Request {
+            uri: "/a?token=s3cr3t".to_owned(),
+            ..Request::default()
+        };
+        let columns = of(&[&request], Shape::default(), 1, 10);
+        assert_eq!(columns.url, Template::variable("uri"));
+        assert_eq!(
+            (columns.feed.as_deref(), columns.has_secrets),
+            (Some("uri\n\"/a?token=s3cr3t\"\n"), true)
+        );
     }
 }

@@ -1,0 +1,97 @@
+//! Places of the values in a query, so single ones can be replaced and all other letters stay.
+
+use std::ops::Range;
+
+use crate::browser::decoded;
+use crate::call::{Style, Template};
+use crate::secret::{Secrets, is_secret};
+
+/// A value in the query of an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    /// The value without escapes.
+    pub(crate) value: String,
+    /// Place of the value in the address, as written.
+    place: Range<usize>,
+}
+
+/// Returns the address with the variable returned by `variable_of` in place of each value of the
+/// query; the function gets the value, and its letters as an address holds them.
+pub(crate) fn template(
+    url: &str,
+    mut variable_of: impl FnMut(&Field, &str) -> Option<String>,
+) -> Template {
+    let mut places = Vec::new();
+    for field in fields(url) {
+        let letters = Template::text(&url[field.place.clone()]).print(Style::Url);
+        if !letters.is_empty()
+            && let Some(name) = variable_of(&field, &letters)
+        {
+            places.push((field.place.clone(), name));
+        }
+    }
+    Template::with(url, &places)
+}
+
+/// Returns the address with a variable in place of each secret of the query.
+pub(crate) fn without_secrets(url: &str, secrets: &mut Secrets) -> Template {
+    template(url, |field, letters| {
+        is_secret(&field.name).then(|| secrets.column(&field.name, letters))
+    })
+}
+
+/// Returns whether a value of the query is named like a secret.
+pub(crate) fn has_secret(url: &str) -> bool {
+    let is_hidden = |field: &Field| !field.value.is_empty() && is_secret(&field.name);
+    fields(url).iter().any(is_hidden)
+}
+
+fn fields(url: &str) -> Vec<Field> {
+    let whole = url.split('#').next().unwrap_or_default();
+    let Some(mark) = whole.find('?') else {
+        return Vec::new();
+    };
+    let mut at = mark + 1;
+    let mut fields = Vec::new();
+    for pair in whole[at..].split('&') {
+        if let Some((name, value)) = pair.split_once('=') {
+            let plain = |text: &str| decoded(&text.replace('+', " "));
+            fields.push(Field {
+                name: plain(name),
+                value: plain(value),
+                place: at + name.len() + 1..at + pair.len(),
+            });
+        }
+        at += pair.len() + 1;
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_a_query_are_replaced_where_they_stand() {
+        let check = |url: &str, expected: &str, feed: Option<&str>| {
+            let mut secrets = Secrets::default();
+            let template = without_secrets(url, &mut secrets);
+            assert_eq!(template.print(Style::Url), expected, "{url}");
+            assert_eq!(secrets.feed().as_deref(), feed, "{url}");
+            assert_eq!(has_secret(url), feed.is_some(), "{url}");
+        };
+        check("/a", "/a", None);
+        check("/a?b=1&token=", "/a?b=1&token=", None);
+        check(
+            "/a?x=1&access_token=1%2B2=&y=1",
+            "/a?x=1&access_token={{access_token}}&y=1",
+            Some("access_token\n\"1%2B2=\"\n"),
+        );
+        check(
+            "/a?api%5Fkey=é",
+            "/a?api%5Fkey={{api_key}}",
+            Some("api_key\n\"%C3%A9\"\n"),
+        );
+    }
+}
