@@ -69,6 +69,21 @@ pub(crate) fn split_url(url: &str) -> Option<(&str, String)> {
     Some((&url[..scheme.len() + end], format!("{slash}{path}")))
 }
 
+/// Takes the name and password before the host out of an address; returns both without escapes.
+pub(crate) fn split_user(url: &str) -> (String, Option<(String, String)>) {
+    let parts = url.split_once("://").and_then(|(scheme, rest)| {
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let at = rest[..end].rfind('@')?;
+        Some((scheme, &rest[..at], &rest[at + 1..]))
+    });
+    let Some((scheme, user, rest)) = parts else {
+        return (url.to_owned(), None);
+    };
+    let (name, password) = user.split_once(':').unwrap_or((user, ""));
+    let user = (decoded(name), decoded(password));
+    (format!("{scheme}://{rest}"), Some(user))
+}
+
 /// Names and values of a body or query of a form.
 pub(crate) fn form_pairs(text: &str) -> Vec<(String, String)> {
     text.split('&')

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::browser::{form_pairs, is_kept, is_static, split_url};
+use crate::browser::{form_pairs, is_kept, is_static, split_url, split_user};
 use crate::call::{Body, Call, Style, Template, name_of};
 use crate::correlate::{Responses, located};
 use crate::json::{self, Leaf};
@@ -18,6 +18,8 @@ struct Step<'a> {
     response: &'a Value,
     /// Path and query.
     path: String,
+    /// Name and password in the address.
+    user: Option<(String, String)>,
 }
 
 /// Returns one flow: the walk of the user. Values of a response that a later request sends are
@@ -80,8 +82,8 @@ fn steps<'a>(entries: &'a [Value], taken: &mut Taken) -> Vec<Step<'a>> {
 
 fn step<'a>(number: usize, entry: &'a Value, taken: &mut Taken) -> Result<Step<'a>, String> {
     let (request, response) = (&entry["request"], &entry["response"]);
-    let url = request["url"].as_str().unwrap_or_default();
-    let (origin, path) = split_url(url).ok_or("not an address of HTTP")?;
+    let (url, user) = split_user(request["url"].as_str().unwrap_or_default());
+    let (origin, path) = split_url(&url).ok_or("not an address of HTTP")?;
     let kind = response["content"]["mimeType"].as_str().unwrap_or_default();
     let method = request["method"].as_str().unwrap_or_default();
     if entry["_resourceType"] == "websocket" {
@@ -102,6 +104,7 @@ fn step<'a>(number: usize, entry: &'a Value, taken: &mut Taken) -> Result<Step<'
         request,
         response,
         path,
+        user,
     })
 }
 
@@ -140,6 +143,13 @@ impl Walk {
                 let value = self.value(name, value);
                 call.headers.push((name.to_owned(), value));
             }
+        }
+        let is_named = |(name, _): &(String, Template)| name.eq_ignore_ascii_case("authorization");
+        if let Some((name, password)) = &step.user
+            && !call.headers.iter().any(is_named)
+        {
+            let password = self.secrets.hide("password", password);
+            call.user = Some((Template::text(name), password));
         }
         call.body = self.body(&request["postData"], is_form);
         call

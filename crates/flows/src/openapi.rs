@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::browser::split_url;
+use crate::browser::{split_url, split_user};
 use crate::call::{Body, Call, Piece, Template, is_of_url, percent_encoded};
 use crate::json;
 use crate::plan::Plan;
@@ -30,10 +30,10 @@ pub fn of_openapi(text: &str, writes: bool) -> Result<Taken, String> {
     let paths = document["paths"]
         .as_object()
         .ok_or("this description has no `paths`")?;
-    let server = document["servers"][0]["url"].as_str().unwrap_or_default();
-    let (origin, prefix) = match split_url(server) {
+    let (server, _) = split_user(document["servers"][0]["url"].as_str().unwrap_or_default());
+    let (origin, prefix) = match split_url(&server) {
         Some((origin, prefix)) => (Some(origin.to_owned()), prefix),
-        None => (None, server.to_owned()),
+        None => (None, server.clone()),
     };
     let mut taken = Taken {
         origin,
