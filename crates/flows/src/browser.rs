@@ -84,22 +84,25 @@ pub(crate) fn split_user(url: &str) -> (String, Option<(String, String)>) {
     (format!("{scheme}://{rest}"), Some(user))
 }
 
-/// Names and values of a body or query of a form.
-pub(crate) fn form_pairs(text: &str) -> Vec<(String, String)> {
+/// Returns names and values of a form's body; `None` where these do not say all of the body: a
+/// pair without `=`, a field without a name, escapes that are no UTF-8.
+pub(crate) fn form_fields(text: &str) -> Option<Vec<(String, String)>> {
+    let plain = |text: &str| String::from_utf8(decoded_bytes(&text.replace('+', " "))).ok();
     text.split('&')
-        .filter(|pair| !pair.is_empty())
         .map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (
-                decoded(&name.replace('+', " ")),
-                decoded(&value.replace('+', " ")),
-            )
+            let (name, value) = pair.split_once('=')?;
+            let name = plain(name).filter(|name| !name.is_empty())?;
+            Some((name, plain(value)?))
         })
         .collect()
 }
 
 /// Returns the text with `%20` and other percent escapes decoded; anything else is unchanged.
 pub(crate) fn decoded(text: &str) -> String {
+    String::from_utf8_lossy(&decoded_bytes(text)).into_owned()
+}
+
+fn decoded_bytes(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -113,5 +116,5 @@ pub(crate) fn decoded(text: &str) -> String {
         out.push(byte.unwrap_or(bytes[at]));
         at += if byte.is_some() { 3 } else { 1 };
     }
-    String::from_utf8_lossy(&out).into_owned()
+    out
 }

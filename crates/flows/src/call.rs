@@ -32,6 +32,8 @@ pub(crate) enum Body {
     #[default]
     None,
     Form(Vec<(String, Template)>),
+    /// Fields of a form with files.
+    Multipart(Vec<(String, Template)>),
     Text(Template),
     /// The bytes of a variable in base64.
     Bytes(String),
@@ -155,7 +157,27 @@ pub(crate) fn comment(text: &str) -> String {
         .collect()
 }
 
+/// Returns whether a content type is that of a form without files.
+pub(crate) fn is_form(kind: &str) -> bool {
+    kind.to_ascii_lowercase()
+        .starts_with("application/x-www-form-urlencoded")
+}
+
 impl Call {
+    /// Leaves the content type of a form to whoever sends its fields, and names `kind` with the
+    /// text of one.
+    pub(crate) fn settle_content_type(&mut self, kind: &str) {
+        let is_named = |(name, _): &(String, Template)| name.eq_ignore_ascii_case("content-type");
+        match self.body {
+            Body::Form(_) | Body::Multipart(_) => self.headers.retain(|pair| !is_named(pair)),
+            Body::Text(_) if is_form(kind) && !self.headers.iter().any(is_named) => {
+                let value = Template::text(kind);
+                self.headers.push(("Content-Type".to_owned(), value));
+            }
+            _ => {}
+        }
+    }
+
     /// Returns the request in Hurl's format.
     pub(crate) fn print(&self) -> String {
         let mut out = String::new();
@@ -182,6 +204,10 @@ impl Call {
                 out.push_str("[Form]\n");
                 pairs(&mut out, form);
             }
+            Body::Multipart(fields) => {
+                out.push_str("[Multipart]\n");
+                parts(&mut out, fields);
+            }
             Body::Text(text) => {
                 let _ = writeln!(out, "`{}`", text.print(Style::Line));
             }
@@ -206,12 +232,27 @@ impl Call {
 
 fn pairs(out: &mut String, pairs: &[(String, Template)]) {
     for (name, value) in pairs {
-        let mut key = String::new();
-        print_text(name, Style::Key, &mut key);
-        let line = format!("{key}: {}", value.print(Style::Value));
-        out.push_str(line.trim_end());
-        out.push('\n');
+        pair(out, name, &value.print(Style::Value));
     }
+}
+
+/// Prints the fields of a form with files. A text that begins as the name of a file does is none.
+fn parts(out: &mut String, parts: &[(String, Template)]) {
+    for (name, value) in parts {
+        let value = value.print(Style::Value);
+        match value.strip_prefix("file,") {
+            Some(rest) => pair(out, name, &format!("\\u{{66}}ile,{rest}")),
+            None => pair(out, name, &value),
+        }
+    }
+}
+
+fn pair(out: &mut String, name: &str, value: &str) {
+    let mut key = String::new();
+    print_text(name, Style::Key, &mut key);
+    let line = format!("{key}: {value}");
+    out.push_str(line.trim_end());
+    out.push('\n');
 }
 
 /// Returns a text as a name for files and variables: lower-case letters, digits and `separator`.

@@ -3,8 +3,8 @@
 mod flags;
 mod words;
 
-use crate::browser::{form_pairs, is_kept, split_url, split_user};
-use crate::call::{Body, Call, Template};
+use crate::browser::{form_fields, is_kept, split_url, split_user};
+use crate::call::{Body, Call, Template, is_form};
 use crate::secret::Secrets;
 use crate::{LeftOut, Taken, json, query};
 use flags::{Said, said};
@@ -73,12 +73,14 @@ fn call(said: Said, mut path: String, secrets: &mut Secrets) -> Call {
     let content_type = (said.headers.iter())
         .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
         .map(|(_, value)| value.to_ascii_lowercase());
-    let is_form = !said.is_json
-        && content_type.is_none_or(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+    let has_content_type = content_type.is_some();
+    let kind = content_type.unwrap_or_else(|| match said.is_json {
+        true => "application/json".to_owned(),
+        false => "application/x-www-form-urlencoded".to_owned(),
+    });
     for (name, value) in said.headers {
         match name.to_ascii_lowercase().as_str() {
             "cookie" => call.cookies.extend(cookies(&value, secrets)),
-            "content-type" if is_form && has_body => {}
             _ if !is_kept(&name) => {}
             _ => {
                 let value = secrets.template(&name, &value);
@@ -86,35 +88,39 @@ fn call(said: Said, mut path: String, secrets: &mut Secrets) -> Call {
             }
         }
     }
-    if said.is_json {
-        call.headers.push((
-            "Content-Type".to_owned(),
-            Template::text("application/json"),
-        ));
+    if said.is_json && !has_content_type {
+        call.headers
+            .push(("Content-Type".to_owned(), Template::text(&kind)));
     }
     if let Some(user) = said.user {
         let (name, password) = user.split_once(':').unwrap_or((&user, ""));
         call.user = Some((Template::text(name), secrets.hide("password", password)));
     }
     if has_body {
-        call.body = match is_form {
-            true => Body::Form(form(&data, secrets)),
-            false => Body::Text(
-                json::without_secrets(&data, secrets).unwrap_or_else(|| Template::text(&data)),
-            ),
-        };
+        call.body = body(&data, &kind, secrets);
+        call.settle_content_type(&kind);
     }
     call
 }
 
-fn form(data: &str, secrets: &mut Secrets) -> Vec<(String, Template)> {
-    let pairs = form_pairs(data).into_iter();
-    pairs
-        .map(|(name, value)| {
-            let value = secrets.template(&name, &value);
-            (name, value)
-        })
-        .collect()
+fn body(data: &str, kind: &str, secrets: &mut Secrets) -> Body {
+    if data.is_empty() {
+        return Body::None;
+    }
+    if let Some(json) = json::without_secrets(data, secrets) {
+        return Body::Text(json);
+    }
+    if !is_form(kind) {
+        return Body::Text(Template::text(data));
+    }
+    let Some(fields) = form_fields(data) else {
+        return Body::Text(query::form_without_secrets(data, secrets));
+    };
+    let fields = fields.into_iter().map(|(name, value)| {
+        let value = secrets.template(&name, &value);
+        (name, value)
+    });
+    Body::Form(fields.collect())
 }
 
 fn cookies(header: &str, secrets: &mut Secrets) -> Vec<(String, Template)> {
@@ -222,5 +228,20 @@ mod tests {
         let expected = "GET {{base_url}}/x\n[BasicAuth]\nann: {{password}}\n\nGET {{base_url}}/y\n";
         assert_eq!(flow.text, expected);
         assert_eq!(flow.feed.as_deref(), Some("password\n\"hu@sh\"\n"));
+    }
+
+    #[test]
+    fn data_that_is_no_form_is_sent_as_written() {
+        let flow = |data: &str| {
+            let text = format!("curl http://a.test/ {data}");
+            of_curl(&text, true).expect("a flow").flows.remove(0).text
+        };
+        let form = "Content-Type: application/x-www-form-urlencoded\n";
+        let text = flow("-d '{\"a\": 1}'");
+        assert!(text.contains(form) && text.contains("\"a\": 1"), "{text}");
+        let text = flow("-d 'hello'");
+        assert!(text.ends_with(&format!("{form}`hello`\n")), "{text}");
+        let text = flow("--json '[1]' -H 'Content-Type: application/hal+json'");
+        assert!(!text.contains("application/json"), "{text}");
     }
 }

@@ -1,14 +1,15 @@
 //! From a `.har` file, in which a browser records the walk of one user.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::browser::{form_pairs, is_kept, is_static, split_url, split_user};
-use crate::call::{Body, Call, Style, Template, name_of};
+use crate::browser::{form_fields, is_kept, is_static, split_url, split_user};
+use crate::call::{Body, Call, Style, Template, is_form, name_of};
 use crate::correlate::{Responses, located};
 use crate::json::{self, Leaf};
-use crate::query;
 use crate::secret::{Secrets, is_secret, unique, variable_name};
-use crate::{LeftOut, Taken, is_safe};
+use crate::{LeftOut, Taken, is_safe, multipart, query};
 
 /// One request of the record with the response.
 struct Step<'a> {
@@ -43,10 +44,12 @@ pub fn of_har(text: &str, writes: bool) -> Result<Taken, String> {
     let mut walk = Walk::default();
     for step in &steps {
         let mut call = walk.call(step);
-        taken.turn_off(&mut call, writes, &format!("entry {}", step.number));
+        let place = format!("entry {}", step.number);
+        let left_out = walk.left_out.drain(..);
+        (taken.left_out).extend(left_out.map(|why| LeftOut::new(place.as_str(), why)));
+        taken.turn_off(&mut call, writes, &place);
         walk.calls.push(call);
         if !walk.responses.add(step.response) {
-            let place = format!("entry {}", step.number);
             let why = "the body of the response is damaged; no value of it is captured";
             taken.left_out.push(LeftOut::new(place, why));
         }
@@ -118,6 +121,8 @@ struct Walk {
     /// Redirect targets, each with the name of a variable.
     located: Vec<(String, String)>,
     secrets: Secrets,
+    /// What of the current request is not taken over.
+    left_out: Vec<String>,
 }
 
 impl Walk {
@@ -133,13 +138,10 @@ impl Walk {
             status: status(step.response),
             ..Call::default()
         };
-        let kind = request["postData"]["mimeType"].as_str().unwrap_or_default();
-        let is_form = kind.starts_with("application/x-www-form-urlencoded");
         for header in request["headers"].as_array().into_iter().flatten() {
             let [name, value] =
                 ["name", "value"].map(|key| header[key].as_str().unwrap_or_default());
-            let is_of_form = is_form && name.eq_ignore_ascii_case("content-type");
-            if is_kept(name) && !is_of_form {
+            if is_kept(name) {
                 let value = self.value(name, value);
                 call.headers.push((name.to_owned(), value));
             }
@@ -151,7 +153,9 @@ impl Walk {
             let password = self.secrets.hide("password", password);
             call.user = Some((Template::text(name), password));
         }
-        call.body = self.body(&request["postData"], is_form);
+        call.body = self.body(request);
+        let kind = request["postData"]["mimeType"].as_str().unwrap_or_default();
+        call.settle_content_type(kind);
         call
     }
 
@@ -201,32 +205,87 @@ impl Walk {
         }
     }
 
-    fn body(&mut self, data: &Value, is_form: bool) -> Body {
+    fn body(&mut self, request: &Value) -> Body {
+        let data = &request["postData"];
         let text = data["text"].as_str().unwrap_or_default();
-        if is_form {
-            let params = data["params"]
-                .as_array()
-                .map(Vec::as_slice)
-                .unwrap_or_default();
-            let pairs: Vec<(String, String)> = match text.is_empty() {
-                false => form_pairs(text),
-                true => params.iter().map(pair).collect(),
-            };
-            let fields = pairs.into_iter();
-            return Body::Form(
-                fields
-                    .map(|(name, value)| {
-                        let value = self.value(&name, &value);
-                        (name, value)
-                    })
-                    .collect(),
-            );
+        let kind = data["mimeType"].as_str().unwrap_or_default();
+        let kind = kind.to_ascii_lowercase();
+        if kind.starts_with("multipart/form-data") {
+            return self.multipart(data);
+        }
+        let params = data["params"].as_array().map_or(&[][..], Vec::as_slice);
+        if text.is_empty() && !params.is_empty() {
+            return self.form(params.iter().map(pair).collect());
         }
         if text.is_empty() {
+            if request["bodySize"].as_i64().unwrap_or(0) > 0 {
+                self.left_out("the record holds no body; write it into the flow");
+            }
             return Body::None;
         }
+        if data["encoding"] == "base64" {
+            return self.packed(text, &kind);
+        }
+        if is_binary(&kind) && !text.is_ascii() {
+            self.left_out("the body is no text, and the record may have changed its bytes");
+        }
+        self.text(text, &kind)
+    }
+
+    fn text(&mut self, text: &str, kind: &str) -> Body {
         let json = json::template(text, |leaf, letters| self.variable_in_json(leaf, letters));
-        Body::Text(json.unwrap_or_else(|| Template::text(text)))
+        if let Some(json) = json {
+            return Body::Text(json);
+        }
+        if !is_form(kind) {
+            return Body::Text(Template::text(text));
+        }
+        match form_fields(text) {
+            Some(fields) => self.form(fields),
+            None => Body::Text(query::form_without_secrets(text, &mut self.secrets)),
+        }
+    }
+
+    /// Returns a body in base64: as text, where it is one.
+    fn packed(&mut self, text: &str, kind: &str) -> Body {
+        match STANDARD.decode(text).map(String::from_utf8) {
+            Ok(Ok(plain)) => self.text(&plain, kind),
+            Ok(Err(_)) => Body::Bytes(self.secrets.column("body", text)),
+            Err(_) => {
+                self.left_out("the body is damaged; write it into the flow");
+                Body::None
+            }
+        }
+    }
+
+    fn form(&mut self, fields: Vec<(String, String)>) -> Body {
+        let fields = fields.into_iter().map(|(name, value)| {
+            let value = self.value(&name, &value);
+            (name, value)
+        });
+        Body::Form(fields.collect())
+    }
+
+    fn multipart(&mut self, data: &Value) -> Body {
+        let Some(parts) = multipart::of_record(data) else {
+            self.left_out("the form with files cannot be read; write it into [Multipart]");
+            return Body::None;
+        };
+        let mut fields = Vec::new();
+        for part in parts {
+            if part.is_file {
+                let why = "is a file; write it into [Multipart] as `file,NAME;`";
+                self.left_out(&format!("the field `{}` {why}", part.name));
+            } else {
+                let value = self.value(&part.name, &part.value);
+                fields.push((part.name, value));
+            }
+        }
+        Body::Multipart(fields)
+    }
+
+    fn left_out(&mut self, why: &str) {
+        self.left_out.push(why.to_owned());
     }
 
     /// Returns the variable of a captured value or a secret in a JSON body.
@@ -273,6 +332,20 @@ impl Walk {
             .push((name.clone(), query.to_owned()));
         name
     }
+}
+
+/// Returns whether bodies of the kind are bytes, which a record holds as text.
+fn is_binary(kind: &str) -> bool {
+    const KINDS: [&str; 7] = [
+        "image/",
+        "octet-stream",
+        "protobuf",
+        "grpc",
+        "msgpack",
+        "zip",
+        "pdf",
+    ];
+    KINDS.iter().any(|part| kind.contains(part))
 }
 
 fn pair(param: &Value) -> (String, String) {
@@ -333,5 +406,56 @@ mod tests {
         let expected = "{{base_url}}/x?q=1&access_token={{access_token}}\n";
         assert!(flow.text.contains(expected), "{}", flow.text);
         assert_eq!(flow.feed.as_deref(), Some("access_token\n\"s3cr3t\"\n"));
+    }
+
+    #[test]
+    fn a_form_whose_fields_do_not_say_all_is_sent_as_written() {
+        let kind = "application/x-www-form-urlencoded";
+        let sent = |text: &str| flow(&[("POST", "http://a.test/", kind, text)]).text;
+        // Letters of Shift_JIS are no UTF-8.
+        let text = sent("name=%83n&password=h%83sh");
+        assert!(text.contains("Content-Type: application/x-www"), "{text}");
+        assert!(text.contains("`name=%83n&password={{password}}`"), "{text}");
+        let text = sent("{\"a\": \"b=c\"}");
+        assert!(text.contains("\"a\": \"b=c\""), "{text}");
+        let text = sent("name=%E3%81%82");
+        assert!(text.ends_with("/\n[Form]\nname: あ\nHTTP 200\n"), "{text}");
+    }
+
+    #[test]
+    fn a_form_with_files_has_its_fields_and_no_boundary() {
+        let body = "--x\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhush\r\n\
+            --x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nfile,b;\r\n--x--\r\n";
+        let kind = "multipart/form-data; boundary=x";
+        let flow = flow(&[("POST", "http://a.test/", kind, body)]);
+        let expected = "POST {{base_url}}/\n[Multipart]\npassword: {{password}}\n\
+            a: \\u{66}ile,b;\nHTTP 200\n";
+        assert_eq!(flow.text, expected);
+    }
+
+    #[test]
+    fn bytes_are_sent_as_bytes() {
+        let har = serde_json::json!({"log": {"entries": [{
+            "request": {
+                "method": "POST",
+                "url": "http://a.test/",
+                "headers": [],
+                "postData": {"mimeType": "image/png", "text": "iVBORw==", "encoding": "base64"},
+            },
+            "response": {"status": 200},
+        }, {
+            "request": {"method": "POST", "url": "http://a.test/", "bodySize": 7},
+            "response": {"status": 200},
+        }]}});
+        let taken = of_har(&har.to_string(), true).expect("a flow");
+        let flow = &taken.flows[0];
+        assert!(
+            flow.text.contains("`{{body base64Decode}}`"),
+            "{}",
+            flow.text
+        );
+        assert_eq!(flow.feed.as_deref(), Some("body\n\"iVBORw==\"\n"));
+        let places: Vec<&str> = taken.left_out.iter().map(|left| &*left.place).collect();
+        assert_eq!(places, ["entry 2"]);
     }
 }

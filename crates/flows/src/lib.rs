@@ -15,6 +15,7 @@ mod curl;
 mod har;
 mod json;
 mod log;
+mod multipart;
 mod openapi;
 mod plan;
 mod query;

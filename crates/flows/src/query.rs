@@ -1,4 +1,5 @@
-//! Places of the values in a query, so single ones can be replaced and all other letters stay.
+//! Places of the values in a query or a form, so single ones can be replaced and all other letters
+//! stay.
 
 use std::ops::Range;
 
@@ -6,13 +7,13 @@ use crate::browser::decoded;
 use crate::call::{Style, Template};
 use crate::secret::{Secrets, is_secret};
 
-/// A value in the query of an address.
+/// A value in the query of an address or in a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) name: String,
     /// The value without escapes.
     pub(crate) value: String,
-    /// Place of the value in the address, as written.
+    /// Place of the value in the text, as written.
     place: Range<usize>,
 }
 
@@ -41,6 +42,19 @@ pub(crate) fn without_secrets(url: &str, secrets: &mut Secrets) -> Template {
     })
 }
 
+/// Returns the text of a form with a variable in place of each secret.
+pub(crate) fn form_without_secrets(text: &str, secrets: &mut Secrets) -> Template {
+    let mut places = Vec::new();
+    for field in fields_from(text, 0) {
+        let letters = &text[field.place.clone()];
+        if !letters.is_empty() && is_secret(&field.name) {
+            let name = secrets.column(&field.name, letters);
+            places.push((field.place, name));
+        }
+    }
+    Template::with(text, &places)
+}
+
 /// Returns whether a value of the query is named like a secret.
 pub(crate) fn has_secret(url: &str) -> bool {
     let is_hidden = |field: &Field| !field.value.is_empty() && is_secret(&field.name);
@@ -49,12 +63,16 @@ pub(crate) fn has_secret(url: &str) -> bool {
 
 fn fields(url: &str) -> Vec<Field> {
     let whole = url.split('#').next().unwrap_or_default();
-    let Some(mark) = whole.find('?') else {
-        return Vec::new();
-    };
-    let mut at = mark + 1;
+    match whole.find('?') {
+        Some(mark) => fields_from(whole, mark + 1),
+        None => Vec::new(),
+    }
+}
+
+fn fields_from(text: &str, start: usize) -> Vec<Field> {
+    let mut at = start;
     let mut fields = Vec::new();
-    for pair in whole[at..].split('&') {
+    for pair in text[start..].split('&') {
         if let Some((name, value)) = pair.split_once('=') {
             let plain = |text: &str| decoded(&text.replace('+', " "));
             fields.push(Field {
