@@ -5,10 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::browser::{form_fields, is_kept, is_static, split_url, split_user};
-use crate::call::{Body, Call, Style, Template, is_form, name_of};
+use crate::call::{Body, Call, Piece, Style, Template, is_form, name_of};
 use crate::correlate::{Responses, located};
 use crate::json::{self, Leaf};
-use crate::secret::{Secrets, is_secret, unique, variable_name};
+use crate::secret::{Secrets, unique, variable_name};
 use crate::{LeftOut, Taken, is_safe, multipart, query};
 
 /// One request of the record with the response.
@@ -190,7 +190,9 @@ impl Walk {
             let captured = self.variable_of(&field.name, &field.value);
             let captured = captured.map(|name| format!("{name} urlEncode"));
             captured.or_else(|| {
-                is_secret(&field.name).then(|| self.secrets.column(&field.name, letters))
+                field
+                    .is_secret
+                    .then(|| self.secrets.column(&field.name, letters))
             })
         });
         url.0.extend(with_query.0);
@@ -199,10 +201,19 @@ impl Walk {
 
     /// A value as a capture, a secret or the text itself.
     fn value(&mut self, field: &str, value: &str) -> Template {
-        match self.variable_of(field, value) {
-            Some(name) => Template::variable(&name),
-            None => self.secrets.template(field, value),
+        if let Some(name) = self.variable_of(field, value) {
+            return Template::variable(&name);
         }
+        // A token behind the name of the scheme.
+        if field.eq_ignore_ascii_case("authorization")
+            && let Some((scheme, token)) = value.split_once(' ')
+            && let Some(name) = self.variable_of("token", token)
+        {
+            let mut with_scheme = Template::text(&format!("{scheme} "));
+            with_scheme.0.push(Piece::Variable(name));
+            return with_scheme;
+        }
+        self.secrets.template(field, value)
     }
 
     fn body(&mut self, request: &Value) -> Body {
@@ -457,5 +468,37 @@ mod tests {
         assert_eq!(flow.feed.as_deref(), Some("body\n\"iVBORw==\"\n"));
         let places: Vec<&str> = taken.left_out.iter().map(|left| &*left.place).collect();
         assert_eq!(places, ["entry 2"]);
+    }
+
+    #[test]
+    fn a_token_of_a_login_is_captured_for_the_header() {
+        let har = serde_json::json!({"log": {"entries": [{
+            "request": {"method": "POST", "url": "http://a.test/login"},
+            "response": {
+                "status": 200,
+                "content": {"mimeType": "application/json", "text": "{\"jwt\": \"abc.1234.def\"}"},
+            },
+        }, {
+            "request": {
+                "method": "GET",
+                "url": "http://a.test/me",
+                "headers": [{"name": "Authorization", "value": "Bearer abc.1234.def"}],
+            },
+            "response": {"status": 200},
+        }]}});
+        let taken = of_har(&har.to_string(), true).expect("a flow");
+        let flow = &taken.flows[0];
+        assert!(
+            flow.text
+                .contains("[Captures]\ntoken: jsonpath \"$.jwt\"\n"),
+            "{}",
+            flow.text
+        );
+        assert!(
+            flow.text.contains("Authorization: Bearer {{token}}\n"),
+            "{}",
+            flow.text
+        );
+        assert_eq!(flow.feed, None);
     }
 }

@@ -5,14 +5,14 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::call::Template;
-use crate::secret::{Secrets, is_secret};
+use crate::secret::{Secrets, is_secret, is_token};
 
 /// A string or a number in a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
     /// Name of the innermost field around the value; empty outside of objects.
     pub(crate) field: String,
-    /// Whether this field, or one around it, is named like a secret.
+    /// Whether this field, or one around it, is named like a secret, or the value looks like one.
     pub(crate) is_secret: bool,
     /// Place in the text; of a string, without the quotes.
     pub(crate) place: Range<usize>,
@@ -46,7 +46,7 @@ impl Level {
     fn leaf(&self, place: Range<usize>, text: Option<String>) -> Leaf {
         Leaf {
             field: self.field.clone(),
-            is_secret: self.is_secret,
+            is_secret: self.is_secret || text.as_deref().is_some_and(is_token),
             place,
             text,
         }

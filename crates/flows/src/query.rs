@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::browser::decoded;
 use crate::call::{Style, Template};
-use crate::secret::{Secrets, is_secret};
+use crate::secret::{Secrets, is_secret, is_token};
 
 /// A value in the query of an address or in a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(crate) struct Field {
     pub(crate) name: String,
     /// The value without escapes.
     pub(crate) value: String,
+    /// Whether the name or the value is that of a secret.
+    pub(crate) is_secret: bool,
     /// Place of the value in the text, as written.
     place: Range<usize>,
 }
@@ -38,7 +40,9 @@ pub(crate) fn template(
 /// Returns the address with a variable in place of each secret of the query.
 pub(crate) fn without_secrets(url: &str, secrets: &mut Secrets) -> Template {
     template(url, |field, letters| {
-        is_secret(&field.name).then(|| secrets.column(&field.name, letters))
+        field
+            .is_secret
+            .then(|| secrets.column(&field.name, letters))
     })
 }
 
@@ -47,7 +51,7 @@ pub(crate) fn form_without_secrets(text: &str, secrets: &mut Secrets) -> Templat
     let mut places = Vec::new();
     for field in fields_from(text, 0) {
         let letters = &text[field.place.clone()];
-        if !letters.is_empty() && is_secret(&field.name) {
+        if !letters.is_empty() && field.is_secret {
             let name = secrets.column(&field.name, letters);
             places.push((field.place, name));
         }
@@ -55,9 +59,9 @@ pub(crate) fn form_without_secrets(text: &str, secrets: &mut Secrets) -> Templat
     Template::with(text, &places)
 }
 
-/// Returns whether a value of the query is named like a secret.
+/// Returns whether a value of the query is a secret.
 pub(crate) fn has_secret(url: &str) -> bool {
-    let is_hidden = |field: &Field| !field.value.is_empty() && is_secret(&field.name);
+    let is_hidden = |field: &Field| !field.value.is_empty() && field.is_secret;
     fields(url).iter().any(is_hidden)
 }
 
@@ -75,9 +79,11 @@ fn fields_from(text: &str, start: usize) -> Vec<Field> {
     for pair in text[start..].split('&') {
         if let Some((name, value)) = pair.split_once('=') {
             let plain = |text: &str| decoded(&text.replace('+', " "));
+            let (name_of, value_of) = (plain(name), plain(value));
             fields.push(Field {
-                name: plain(name),
-                value: plain(value),
+                is_secret: is_secret(&name_of) || is_token(&value_of),
+                name: name_of,
+                value: value_of,
                 place: at + name.len() + 1..at + pair.len(),
             });
         }

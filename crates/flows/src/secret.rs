@@ -2,30 +2,67 @@
 
 use crate::call::{Template, name_of};
 
-/// Words in the names of fields and headers whose values are secrets.
-const WORDS: [&str; 12] = [
+/// Letters in the names of fields and headers whose values are secrets.
+const LETTERS: [&str; 17] = [
     "pass",
+    "pwd",
     "secret",
     "token",
     "csrf",
+    "xsrf",
     "auth",
+    "bearer",
     "credential",
-    "api-key",
+    "session",
+    "sessid",
+    "signature",
+    "assertion",
+    "private",
     "apikey",
-    "api_key",
-    "otp",
-    "pin",
-    "card",
+    "accesskey",
+    "secretkey",
 ];
+/// Whole words in such names: as letters they are parts of others, such as `shipping`.
+const WORDS: [&str; 10] = [
+    "otp", "pin", "card", "key", "sid", "sig", "jwt", "cvv", "cvc", "ssn",
+];
+/// First letters of keys that services give out.
+const KEYS: [&str; 9] = [
+    "ghp_",
+    "gho_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "sk_live_",
+    "sk-",
+    "AKIA",
+];
+/// Length of the shortest key recognised by its first letters.
+const KEY_LETTERS_MIN: usize = 20;
 
 /// Returns whether a field or header of the name holds a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
+    // Who wrote something is no secret, what authorises is.
     let name = name.to_ascii_lowercase();
-    WORDS.iter().any(|word| match *word {
-        // Short words are parts of others, such as `shipping`.
-        "otp" | "pin" | "card" => name.split(['_', '-', '[', ']']).any(|part| part == *word),
-        word => name.contains(word),
-    })
+    let letters = match name.contains("authori") {
+        true => name.clone(),
+        false => name.replace("author", ""),
+    };
+    let is_word = |part: &str| WORDS.contains(&part);
+    LETTERS.iter().any(|part| letters.contains(part))
+        || name
+            .split(|letter: char| !letter.is_ascii_alphanumeric())
+            .any(is_word)
+}
+
+/// Returns whether a value is a secret by its form: a signed token (JWT), or a key of a service.
+pub(crate) fn is_token(value: &str) -> bool {
+    let value = value.strip_prefix("Bearer ").unwrap_or(value);
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.=".contains(letter);
+    let is_signed = value.starts_with("eyJ") && value.matches('.').count() >= 2;
+    let is_key = KEYS.iter().any(|begin| value.starts_with(begin));
+    value.len() >= KEY_LETTERS_MIN && (is_signed || is_key) && value.chars().all(is_letter)
 }
 
 /// Names and values of secrets, in the order of the record.
@@ -58,7 +95,7 @@ impl Secrets {
 
     /// Returns a variable for a secret, and any other value unchanged.
     pub(crate) fn template(&mut self, field: &str, value: &str) -> Template {
-        match is_secret(field) {
+        match is_secret(field) || is_token(value) {
             true => self.hide(field, value),
             false => Template::text(value),
         }
@@ -101,4 +138,48 @@ pub(crate) fn unique(base: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let numbered = (2..).map(|number| format!("{base}_{number}"));
     let mut free = numbered.filter(|name| !is_taken(name));
     free.next().unwrap_or_else(|| base.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_told_by_names_and_by_form() {
+        for name in [
+            "X-Session-Id",
+            "key",
+            "Ocp-Apim-Subscription-Key",
+            "JSESSIONID",
+            "user[pwd]",
+            "X-XSRF-TOKEN",
+            "Authorization",
+            "authenticity_token",
+            "client.sig",
+        ] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in [
+            "author",
+            "post[author_id]",
+            "shipping",
+            "keyword",
+            "inside",
+            "discard",
+        ] {
+            assert!(!is_secret(name), "{name}");
+        }
+        assert!(is_token(
+            "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+        ));
+        assert!(is_token("ghp_0123456789abcdefghij"));
+        for value in [
+            "eyJ.a.b",
+            "sk-learn",
+            "AKIA is a name with many letters",
+            "1.2.3",
+        ] {
+            assert!(!is_token(value), "{value}");
+        }
+    }
 }
