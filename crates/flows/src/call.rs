@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use crate::{is_safe, query};
+
 /// A text with variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Template(pub(crate) Vec<Piece>);
@@ -163,7 +165,55 @@ pub(crate) fn is_form(kind: &str) -> bool {
         .starts_with("application/x-www-form-urlencoded")
 }
 
+/// Turns off the calls that need a capture of one that is off; returns the position of each, and
+/// the name of the capture.
+pub(crate) fn turn_off_dependents(calls: &mut [Call]) -> Vec<(usize, String)> {
+    let mut missing: Vec<String> = Vec::new();
+    let mut turned = Vec::new();
+    for (position, call) in calls.iter_mut().enumerate() {
+        if let Some(name) = missing.iter().find(|name| call.needs(name))
+            && !call.is_off
+        {
+            call.is_off = true;
+            turned.push((position, name.clone()));
+        }
+        if call.is_off {
+            missing.extend(call.captures.iter().map(|(name, _)| name.clone()));
+        }
+    }
+    turned
+}
+
 impl Call {
+    /// Returns whether the request changes data, by the method or by one in place of the method.
+    pub(crate) fn changes_data(&self) -> bool {
+        const OVERRIDES: [&str; 3] = [
+            "x-http-method-override",
+            "x-http-method",
+            "x-method-override",
+        ];
+        let overrides = |(name, value): &(String, Template)| {
+            let method = value.print(Style::Url).to_ascii_uppercase();
+            OVERRIDES.contains(&name.to_ascii_lowercase().as_str()) && !is_safe(&method)
+        };
+        let is_changing = |field: &query::Field| match field.name.as_str() {
+            "_method" => !is_safe(&field.value.to_ascii_uppercase()),
+            // An operation of GraphQL.
+            "query" => field.value.trim_start().starts_with("mutation"),
+            _ => false,
+        };
+        let url = self.url.print(Style::Url);
+        !is_safe(&self.method)
+            || self.headers.iter().any(overrides)
+            || query::fields(&url).iter().any(is_changing)
+    }
+
+    /// Returns whether the request has the variable.
+    fn needs(&self, variable: &str) -> bool {
+        let text = self.print();
+        text.contains(&format!("{{{{{variable}}}}}")) || text.contains(&format!("{{{{{variable} "))
+    }
+
     /// Leaves the content type of a form to whoever sends its fields, and names `kind` with the
     /// text of one.
     pub(crate) fn settle_content_type(&mut self, kind: &str) {
@@ -267,4 +317,48 @@ pub(crate) fn name_of(text: &str, separator: char) -> String {
     }
     let name = name.trim_end_matches(separator);
     name.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(method: &str, url: &str) -> Call {
+        Call {
+            method: method.to_owned(),
+            url: Template::text(url),
+            ..Call::default()
+        }
+    }
+
+    #[test]
+    fn a_method_in_place_of_the_method_counts() {
+        let check = |method: &str, url: &str, header: Option<(&str, &str)>, expected: bool| {
+            let headers = header.into_iter();
+            let header = |(name, value): (&str, &str)| (name.to_owned(), Template::text(value));
+            let call = Call {
+                headers: headers.map(header).collect(),
+                ..call(method, url)
+            };
+            assert_eq!(call.changes_data(), expected, "{method} {url}");
+        };
+        check("GET", "/a?query=mutation", Some(("Accept", "*/*")), true);
+        check("GET", "/a?query=%7Ba%7D", None, false);
+        check("POST", "/a", None, true);
+        check("GET", "/a?_method=delete", None, true);
+        check("GET", "/a?_method=get", None, false);
+        let header = |value| Some(("X-HTTP-Method-Override", value));
+        check("GET", "/a", header("PATCH"), true);
+        check("GET", "/a", header("GET"), false);
+    }
+
+    #[test]
+    fn what_needs_a_capture_of_a_call_that_is_off_is_off_too() {
+        let mut calls = [call("POST", "/a"), call("GET", "/b"), call("GET", "/c")];
+        calls[0].is_off = true;
+        calls[0].captures = vec![("place".to_owned(), "header \"Location\"".to_owned())];
+        calls[2].url = Template::variable("place urlEncode");
+        assert_eq!(turn_off_dependents(&mut calls), [(2, "place".to_owned())]);
+        assert!(!calls[1].is_off && calls[2].is_off);
+    }
 }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::browser::{form_fields, is_kept, is_static, split_url, split_user};
-use crate::call::{Body, Call, Piece, Style, Template, is_form, name_of};
+use crate::call::{self, Body, Call, Piece, Style, Template, is_form, name_of};
 use crate::correlate::{Responses, located};
 use crate::json::{self, Leaf};
 use crate::secret::{Secrets, unique, variable_name};
@@ -53,6 +53,11 @@ pub fn of_har(text: &str, writes: bool) -> Result<Taken, String> {
             let why = "the body of the response is damaged; no value of it is captured";
             taken.left_out.push(LeftOut::new(place, why));
         }
+    }
+    for (position, name) in call::turn_off_dependents(&mut walk.calls) {
+        let place = format!("entry {}", steps[position].number);
+        let why = format!("needs `{name}` of a request that is off, and is off too");
+        taken.left_out.push(LeftOut::new(place, why));
     }
     taken.add_walk("walk", &walk.calls, &walk.secrets);
     Ok(taken)

@@ -162,7 +162,7 @@ impl Taken {
 
     /// Turns off a call changing data, and lists the call; `writes` leaves all calls on.
     fn turn_off(&mut self, call: &mut Call, writes: bool, place: &str) {
-        call.is_off = !writes && !is_safe(&call.method);
+        call.is_off = !writes && call.changes_data();
         if call.is_off {
             let why = format!(
                 "{} changes data and is off; take `skip` away, or use --writes",

@@ -65,7 +65,8 @@ pub(crate) fn has_secret(url: &str) -> bool {
     fields(url).iter().any(is_hidden)
 }
 
-fn fields(url: &str) -> Vec<Field> {
+/// Returns the values of the query of an address, in order.
+pub(crate) fn fields(url: &str) -> Vec<Field> {
     let whole = url.split('#').next().unwrap_or_default();
     match whole.find('?') {
         Some(mark) => fields_from(whole, mark + 1),
