@@ -30,7 +30,7 @@ pub struct Figures {
     pub handshakes: Histogram<u64>,
     /// Requests by outcome.
     pub outcomes: Outcomes,
-    /// Responses by status.
+    /// Complete responses by status.
     pub statuses: Statuses,
     /// Complete responses received before the window's end.
     pub in_time: u64,
@@ -97,6 +97,15 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
+    /// Returns the status of a complete response; 0 where there was none, even if a response had
+    /// begun.
+    fn answered_status(&self) -> u16 {
+        match self.outcome.was_answered() {
+            true => self.status,
+            false => 0,
+        }
+    }
+
     /// Returns whether the request's times describe the server: the request was answered, or had no
     /// response in all the time.
     fn has_latency(&self) -> bool {
@@ -130,7 +139,7 @@ impl Figures {
 
     pub(crate) fn add(&mut self, ended: &Ended) {
         self.outcomes.add(ended.outcome);
-        self.statuses.add(ended.status);
+        self.statuses.add(ended.answered_status());
         self.body_bytes += ended.body_bytes;
         if let Some(lateness) = ended.lateness {
             put(&mut self.lateness, lateness);
@@ -188,7 +197,7 @@ impl Interval {
 
     pub(crate) fn add(&mut self, ended: &Ended) {
         self.outcomes.add(ended.outcome);
-        self.statuses.add(ended.status);
+        self.statuses.add(ended.answered_status());
         self.body_bytes += ended.body_bytes;
         if let Some(lateness) = ended.lateness {
             put(&mut self.lateness, lateness);
@@ -298,4 +307,31 @@ pub(crate) fn put(histogram: &mut Histogram<u64>, time: Nanos) {
 fn join(own: &mut Histogram<u64>, more: &Histogram<u64>) {
     // Both have the same digits, and growing takes any value: nothing is left that could fail.
     let _ = own.add(more);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_response_that_was_cut_off_is_no_response_of_its_status() {
+        let (mut figures, mut interval) = (Figures::new(&[0]), Interval::new(0));
+        for outcome in Outcome::ALL {
+            let ended = Ended {
+                step: 0,
+                outcome,
+                status: 200,
+                latency: Nanos(1),
+                service: Nanos(1),
+                lateness: None,
+                body_bytes: 0,
+            };
+            figures.add(&ended);
+            interval.add(&ended);
+        }
+        let answered = figures.outcomes.answered();
+        assert!(answered > 0 && answered < figures.outcomes.all());
+        assert_eq!(figures.statuses.sorted(), [(200, answered)]);
+        assert_eq!(interval.statuses.sorted(), [(200, answered)]);
+    }
 }
