@@ -96,6 +96,11 @@ fn the_exit_status_tells_what_was_missed() {
     short(&bad, &["--expect", "errors <= 100%"], 0);
     short(&bad, &["--expect", "errors < 1%"], 3);
     short("http://127.0.0.1:1/", &[], 4);
+    // Takes connections and never answers.
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let silent = format!("http://{}/", silent.local_addr().expect("an address"));
+    let page = short(&silent, &["--expect", "errors = 0"], 4);
+    assert!(page.contains("not one of 2 requests ended"), "{page}");
     let folder = tempfile::tempdir().expect("a folder");
     let nobody = ["load", "http://127.0.0.1:1/", "-d", "100ms"];
     let told = String::from_utf8_lossy(&hakaru(folder.path(), &nobody).stderr).into_owned();

@@ -22,6 +22,13 @@ pub fn all(view: &View<'_>) -> Vec<Text> {
         return vec![text!("nothing was measured: no request was due")];
     }
     let mut doubts = Vec::new();
+    if !measured.has_ended_requests() {
+        doubts.push(text!(
+            "nothing was measured: not one of {requests} ended before the load did; run longer (-d), or wait less for \
+             each (--timeout)",
+            requests = figures::counted!(all, "request")
+        ));
+    }
     doubts.extend(figures::hollow::warning(measured.figures.statuses.sorted()));
     doubts.extend(saturated(view));
     doubts.extend(late(measured));

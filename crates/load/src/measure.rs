@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use recording::{Failure, Generator, Nanos, Score, Window};
+use recording::{Failure, Generator, Nanos, Outcome, Score, Window};
 use scenario::{Scenario, Tally};
 
 use crate::engine::Engine;
@@ -101,6 +101,13 @@ impl Measured {
             Nanos::ZERO => 0.0,
             length => self.figures.in_time as f64 / length.as_secs_f64(),
         }
+    }
+
+    /// Returns whether any request ended, well or not: otherwise all were still under way when the
+    /// load was over, and nothing is known of the server.
+    pub fn has_ended_requests(&self) -> bool {
+        let outcomes = &self.figures.outcomes;
+        outcomes.of(Outcome::Unanswered) < outcomes.all()
     }
 
     /// Returns the share of the time spent on a core by the generator's threads, from 0 to 1.

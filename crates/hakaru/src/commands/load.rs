@@ -298,7 +298,7 @@ fn line_of(row: &Row) -> Text {
 }
 
 /// Returns the exit code: Ctrl-C first; then the expectations; then failed requests, unless an
-/// expectation is about failures.
+/// expectation is about failures. A load of which no request ended is no good one.
 fn exit(expected: &[Goal], measured: &Measured, goals: &[GoalResult]) -> Exit {
     if measured.stopped {
         return Exit::Interrupted;
@@ -308,6 +308,7 @@ fn exit(expected: &[Goal], measured: &Measured, goals: &[GoalResult]) -> Exit {
     }
     let allowed = expected.iter().any(Goal::is_about_errors);
     match measured.figures.outcomes.failed() {
+        0 if !measured.has_ended_requests() => Exit::RequestsFailed,
         0 => Exit::Ok,
         _ if allowed => Exit::Ok,
         _ => Exit::RequestsFailed,
