@@ -213,20 +213,24 @@ impl Pass<'_> {
     }
 
     /// Sends a request and reads the response. A connection closed by the server in between is
-    /// opened again.
+    /// opened again. A request that may change data is never sent twice; for such a one the
+    /// connection is examined before.
     fn exchange(&mut self, request: &[u8], asked: Asked) -> Result<(), Ended> {
         let link = self.session.link(&mut self.user);
         self.expect(asked);
+        let may_repeat = is_safe(request);
+        let limits = self.limits();
         let old = self.line.take().filter(|line| line.link == link);
-        if let Some(mut line) = old {
-            let limits = self.limits();
+        if let Some(mut line) = old
+            && (may_repeat || line.is_quiet(limits))
+        {
             match line.exchange(request, &mut self.reader, limits) {
                 Ok(()) => {
                     self.keep(line);
                     return Ok(());
                 }
-                // Closed while it stood idle: the request never reached the app.
-                Err((Outcome::Disconnected, _)) if self.reader.status() == 0 => {}
+                // Probably closed while it stood idle.
+                Err((Outcome::Disconnected, _)) if may_repeat && self.reader.status() == 0 => {}
                 Err(other) => return Err(other),
             }
             self.expect(asked);
@@ -258,4 +262,10 @@ impl Pass<'_> {
     fn keep(&mut self, line: Line) {
         self.line = Some(line).filter(|line| line.is_kept(&self.reader));
     }
+}
+
+/// Returns whether a request changes nothing, by its method.
+fn is_safe(request: &[u8]) -> bool {
+    let method = request.split(|byte| *byte == b' ').next();
+    matches!(method, Some(b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE"))
 }

@@ -13,6 +13,10 @@ use crate::route::{Route, Speaks};
 use crate::stream::{Blocking, throttle};
 use crate::web_socket::WebSocket;
 
+/// Wait for the end of a connection that a server closes: an end that came is in local memory
+/// already.
+const LOOK: Duration = Duration::from_millis(2);
+
 /// An open connection.
 pub(super) struct Line {
     pub(super) stream: Blocking,
@@ -81,6 +85,22 @@ impl Line {
             Some(session) => session.has_room(),
             None => reader.keeps_alive() && !self.has_more,
         }
+    }
+
+    /// Returns whether the server has neither closed the connection nor said anything unasked. What
+    /// it said is lost.
+    pub(super) fn is_quiet(&mut self, limits: Limits) -> bool {
+        let left = limits.end.saturating_duration_since(Instant::now());
+        if self.stream.limit(LOOK).is_err() {
+            return false;
+        }
+        let heard = self.stream.read(&mut [0_u8; 1]);
+        let kind = heard.err().map(|error| error.kind());
+        let is_nothing = matches!(
+            kind,
+            Some(io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+        );
+        is_nothing && self.stream.limit(left).is_ok()
     }
 
     /// Sends a request and reads the response.

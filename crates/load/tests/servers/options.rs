@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::pki_types::pem::PemObject;
@@ -381,4 +382,28 @@ fn a_load_goes_through_a_tunnel_of_a_proxy() {
             }
         }
     }
+}
+
+#[test]
+fn a_request_that_may_change_data_is_sent_once() {
+    let posts = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&posts);
+    // The app dies of the second request on a connection.
+    let address = serve(move |mut stream| {
+        while let Some(request) = read_request(&mut stream) {
+            if request.starts_with("POST") {
+                seen.fetch_add(1, Ordering::SeqCst);
+                return;
+            }
+            if stream.write_all(&ok("hello")).is_err() {
+                return;
+            }
+        }
+    });
+    let url = format!("http://{address}");
+    let text = "GET /a\nHTTP 200\n\nPOST /b\n[Form]\na: 1\nHTTP 200\n";
+    let passed = pass(&plan(1), &flow(&url, text, &[])).expect("a server");
+    let outcomes: Vec<Outcome> = passed.iter().map(|one| one.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Ok, Outcome::Disconnected]);
+    assert_eq!(posts.load(Ordering::SeqCst), 1);
 }
