@@ -59,14 +59,23 @@ const SHOWN_HEADERS: [&str; 43] = [
 ];
 
 /// Headers with a secret value for every reader.
-const SECRET_HEADERS: [&str; 4] = [
+const SECRET_HEADERS: [&str; 2] = ["cookie", "set-cookie"];
+/// Parts of the names of headers, and of form and query fields, with a secret value for every
+/// reader.
+const SECRET_NAMES: [&str; 12] = [
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "csrf",
     "authorization",
-    "cookie",
-    "proxy-authorization",
-    "set-cookie",
+    "api-key",
+    "api_key",
+    "apikey",
+    "session",
+    "credential",
+    "signature",
 ];
-/// Parts of the names of form and query fields with a secret value for every reader.
-const SECRET_FIELDS: [&str; 5] = ["pass", "pwd", "secret", "token", "csrf"];
 
 /// Error messages of databases and drivers: no secrets, and helpful for a repair.
 const KNOWN_ERRORS: [&str; 9] = [
@@ -104,15 +113,19 @@ impl Shown {
     fn shows_header(self, name: &str) -> bool {
         let is_in = |list: &[&str]| list.iter().any(|one| name.eq_ignore_ascii_case(one));
         match self {
-            Shown::Once => !is_in(&SECRET_HEADERS),
+            Shown::Once => !is_in(&SECRET_HEADERS) && !is_secret(name),
             Shown::Kept | Shown::KeptWithBodies => is_in(&SHOWN_HEADERS),
         }
     }
 
     fn shows_field(self, name: &str) -> bool {
-        let name = name.to_ascii_lowercase();
-        self == Shown::Once && !SECRET_FIELDS.iter().any(|secret| name.contains(secret))
+        self == Shown::Once && !is_secret(name)
     }
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_NAMES.iter().any(|secret| name.contains(secret))
 }
 
 /// Returns a reason with escapes for letters able to steer a terminal or to turn text around: a
@@ -184,21 +197,28 @@ fn redact_head(head: &[u8], shown: Shown) -> String {
     head
 }
 
-/// Removes values from the queries of URLs in a line, and names and passwords from before the
-/// hosts.
+/// Removes values from the queries and fragments of URLs in a line, and names and passwords from
+/// before the hosts.
 fn redact_urls(line: &str, shown: Shown) -> String {
-    let words = line.split_inclusive([' ', ',', '\r', '\n']);
+    // A comma may be part of a value.
+    let words = line.split_inclusive([' ', '\r', '\n']);
     words.map(|word| redact_url(word, shown)).collect()
 }
 
 fn redact_url(word: &str, shown: Shown) -> String {
     let end = word.trim_end_matches([' ', ',', '\r', '\n']);
     let after = &word[end.len()..];
+    let (end, fragment) = match end.split_once('#') {
+        Some((url, fragment)) if url.contains('/') || fragment.contains('=') => {
+            (url, format!("#{}", redact_fields(fragment, shown)))
+        }
+        _ => (end, String::new()),
+    };
     let (path, query) = match end.split_once('?') {
         Some((path, query)) => (path, format!("?{}", redact_fields(query, shown))),
         None => (end, String::new()),
     };
-    format!("{}{query}{after}", without_user(path))
+    format!("{}{query}{fragment}{after}", without_user(path))
 }
 
 fn without_user(url: &str) -> String {
@@ -271,10 +291,27 @@ mod tests {
     fn the_terminal_shows_what_is_no_secret_by_its_name() {
         assert_eq!(
             request(LOGIN, Shown::Once),
-            "POST /login?token=[redacted]&a=1&raw HTTP/1.1\r\nCookie: [redacted]\r\nX-Api-Key: k\r\n\
+            "POST /login?token=[redacted]&a=1&raw HTTP/1.1\r\nCookie: [redacted]\r\nX-Api-Key: [redacted]\r\n\
              Referer: http://[redacted]@h.example/a?b=c\r\n\
              Content-Type: application/x-www-form-urlencoded\r\n\r\nname=a&password=[redacted]&x="
         );
+    }
+
+    #[test]
+    fn values_with_commas_and_fragments_are_redacted_whole() {
+        let head =
+            b"HTTP/1.1 302 Found\r\nLocation: /cb?ids=1,SECRET&b=2#access_token=SECRET&x=1\r\n\r\n";
+        assert_eq!(
+            answer(head, b"", Shown::Kept),
+            "HTTP/1.1 302 Found\r\nLocation: /cb?ids=[redacted]&b=[redacted]#access_token=[redacted]&x=[redacted]\r\n\r\n"
+        );
+        assert_eq!(
+            answer(head, b"", Shown::Once),
+            "HTTP/1.1 302 Found\r\nLocation: /cb?ids=1,SECRET&b=2#access_token=[redacted]&x=1\r\n\r\n"
+        );
+        let request_line = b"GET /near?at=35.6,SECRET HTTP/1.1\r\n\r\n";
+        let shown = "GET /near?at=[redacted] HTTP/1.1\r\n\r\n";
+        assert_eq!(request(request_line, Shown::Kept), shown);
     }
 
     #[test]
