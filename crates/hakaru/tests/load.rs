@@ -73,6 +73,19 @@ fn short_of(url: &str, flag: &str, value: &str) -> String {
 }
 
 #[test]
+fn what_was_measured_is_shown_where_a_file_has_no_room() {
+    let url = format!("http://{}/", serve("200 OK"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let flags = ["load", &url, "-d", "100ms", "--series", "/dev/full"];
+    let more = ["--prometheus", "load.prom", "--result", "/dev/full"];
+    let output = hakaru(folder.path(), &[&flags[..], &more[..]].concat());
+    assert!(!output.status.success());
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(page.contains("requests/s"), "{page}");
+    assert!(folder.path().join("load.prom").exists());
+}
+
+#[test]
 fn the_exit_status_tells_what_was_missed() {
     let good = format!("http://{}/", serve("200 OK"));
     let bad = format!("http://{}/", serve("500 Oops"));

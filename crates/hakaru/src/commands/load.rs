@@ -105,11 +105,12 @@ fn here(
         }
     }
     let started_at_unix_ms = now_unix_ms();
-    let kept = measure(&settings, args.hdr.as_deref(), args.result.is_some(), stop)?;
+    let (kept, logged) = measure(&settings, args.hdr.as_deref(), args.result.is_some(), stop)?;
     let steps = StepLabel::all(&settings.scenario);
-    if let Some(path) = &args.result {
-        part::keep(path, &settings, &steps, &kept)?;
-    }
+    let stored = match &args.result {
+        Some(path) => part::keep(path, &settings, &steps, &kept),
+        None => Ok(()),
+    };
     // What is expected of all generators is not judged by what one of them saw.
     let judged = match settings.plan.part.is_whole() {
         true => settings.goals.as_slice(),
@@ -132,6 +133,8 @@ fn here(
     if !args.result.as_deref().is_some_and(is_stdout) {
         show::show(&view, outputs)?;
     }
+    // What was measured is shown also where a file could not be written.
+    stored.and(logged)?;
     Ok(match settings.plan.part.is_whole() {
         true => exit(&settings.goals, &kept.measured, &goals),
         false if kept.measured.stopped => Exit::Interrupted,
@@ -222,13 +225,13 @@ struct Kept {
 }
 
 /// Runs the load with the live page on a terminal, or a line of progress where the terminal is too
-/// small.
+/// small. The second result is that of the log of latencies.
 fn measure(
     settings: &Settings,
     hdr: Option<&Path>,
     keeps_intervals: bool,
     stop: &AtomicBool,
-) -> Result<Kept, Failure> {
+) -> Result<(Kept, Result<(), Failure>), Failure> {
     let plan = &settings.plan;
     let length = stretch_length(plan);
     let (mut rows, mut intervals) = (Vec::new(), Vec::new());
@@ -269,15 +272,13 @@ fn measure(
     drop(screen);
     progress.clear();
     let measured = measured.map_err(|error| Failure::new(Exit::Failed, error))?;
-    match failed {
-        Some(error) => Err(unwritten(error)),
-        None => Ok(Kept {
-            measured,
-            rows,
-            intervals,
-            length,
-        }),
-    }
+    let kept = Kept {
+        measured,
+        rows,
+        intervals,
+        length,
+    };
+    Ok((kept, failed.map_or(Ok(()), |error| Err(unwritten(error)))))
 }
 
 /// Returns the length of the load's intervals.

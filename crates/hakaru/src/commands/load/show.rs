@@ -40,7 +40,8 @@ impl Outputs<'_> {
     }
 }
 
-/// Prints the result, and writes the requested files.
+/// Prints the result, and writes the requested files; one that cannot be written keeps no other
+/// back.
 pub(super) fn show(view: &View<'_>, outputs: &Outputs<'_>) -> Result<(), Failure> {
     match outputs.json {
         true => output::data(&load_report::json::document(view, words::Language::English)),
@@ -51,20 +52,24 @@ pub(super) fn show(view: &View<'_>, outputs: &Outputs<'_>) -> Result<(), Failure
             language::chosen(),
         )),
     }
+    let mut written: Vec<Result<(), Failure>> = Vec::new();
+    let mut write =
+        |path: &Path, text: &str| written.push(write_html(path, text).map_err(Failure::from));
     if let Some(path) = outputs.series {
-        write_html(path, &rows::csv(view.rows))?;
+        write(path, &rows::csv(view.rows));
     }
     if let Some(path) = outputs.prometheus {
-        write_html(path, &load_report::prometheus::text(view))?;
+        write(path, &load_report::prometheus::text(view));
     }
     if let Some(path) = outputs.html {
         let (json, text) = (
             load_report::json::document(view, language::chosen()),
             load_report::page::summary(view, figures::text::COLUMNS, language::chosen()),
         );
-        write_html(path, &report::html::page(&json, &text, language::chosen()))?;
+        write(path, &report::html::page(&json, &text, language::chosen()));
     }
-    outputs.otlp.as_ref().map_or(Ok(()), |to| send(view, to))
+    written.extend(outputs.otlp.as_ref().map(|to| send(view, to)));
+    written.into_iter().collect()
 }
 
 /// Sends the figures when all else is written: a receiver may keep the program waiting.
