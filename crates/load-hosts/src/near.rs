@@ -1,5 +1,6 @@
 //! The near side: from sessions on all hosts to a result of each.
 
+use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -9,10 +10,10 @@ use std::time::Duration;
 use generators::{GeneratorResult, Given};
 use load::Part;
 use remote::clock::{RoundTrip, offset_at};
-use remote::{PATIENCE, Session, monotonic_ns, wall_ns};
+use remote::{Frame, PATIENCE, Session, monotonic_ns, wall_ns};
 
 use crate::follow::follow;
-use crate::message::{self, Ready, Stretch};
+use crate::message::{self, Failed, Ready, Stretch};
 
 /// Interval of looking at the ends of a wait.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
@@ -154,7 +155,8 @@ fn add_up(
     look: &mut dyn FnMut(),
     show: &mut dyn FnMut(&Stretch),
 ) {
-    let (mut sum, mut came) = (Stretch::default(), 0);
+    // Of each interval: the sum, and how many generators are in it. One may be ahead of another.
+    let mut open: BTreeMap<i64, (Stretch, usize)> = BTreeMap::new();
     loop {
         look();
         let stretch = match happened.recv_timeout(LOOK) {
@@ -162,18 +164,34 @@ fn add_up(
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        if stretch.number != sum.number {
-            (sum, came) = (Stretch::default(), 0);
-        }
-        sum = Stretch {
+        let (sum, came) = open.entry(stretch.number).or_default();
+        *sum = Stretch {
             requests: sum.requests + stretch.requests,
             failed: sum.failed + stretch.failed,
             ..stretch
         };
-        came += 1;
-        if came == generators {
-            show(&sum);
+        *came += 1;
+        if *came == generators {
+            show(sum);
+            // What lies before is no news any more.
+            open = open.split_off(&(stretch.number + 1));
         }
+    }
+}
+
+/// Reads what a generator says of itself; one that says anything else is not ready.
+fn ready(frame: &Frame) -> Result<Ready, String> {
+    if let (message::ENDED, Ok(Failed { error })) =
+        (frame.kind, serde_json::from_slice(&frame.body))
+    {
+        return Err(error);
+    }
+    match frame.kind {
+        message::READY => serde_json::from_slice(&frame.body)
+            .map_err(|error| format!("said in unknown words whether it is ready: {error}")),
+        kind => Err(format!(
+            "sent a frame of kind {kind} instead of being ready"
+        )),
     }
 }
 
@@ -197,7 +215,7 @@ impl Generator<'_> {
             Ok(None) => return Err(self.named(&session.silent(PATIENCE))),
             Err(error) => return Err(self.named(&error)),
         };
-        let ready: Ready = serde_json::from_slice(&frame.body).unwrap_or_default();
+        let ready = ready(&frame).map_err(|error| self.named(&error))?;
         if let Some(error) = &ready.error {
             return Err(self.named(&format!("host {}: {error}", self.host)));
         }
@@ -219,5 +237,48 @@ impl Generator<'_> {
             result,
             clock_bound: offset.map(|offset| recording::Nanos(offset.bound_ns)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_shown_when_all_have_sent_them_in_any_order() {
+        let (sender, receiver) = mpsc::channel();
+        // The first generator is ahead of the second.
+        for (number, requests) in [(0, 1), (1, 10), (0, 2), (1, 20), (2, 100)] {
+            let stretch = Stretch {
+                number,
+                requests,
+                seconds: 1.0,
+                failed: 0,
+            };
+            sender.send(stretch).expect("somebody listens");
+        }
+        drop(sender);
+        let mut shown = Vec::new();
+        add_up(&receiver, 2, &mut || {}, &mut |sum| {
+            shown.push((sum.number, sum.requests));
+        });
+        assert_eq!(shown, [(0, 3), (1, 30)]);
+    }
+
+    #[test]
+    fn only_a_generator_that_says_so_is_ready() {
+        let said = |kind, body: &[u8]| {
+            ready(&Frame {
+                kind,
+                body: body.to_vec(),
+            })
+        };
+        let whole = br#"{"error": null, "unreachable": "refused"}"#;
+        let known = said(message::READY, whole).expect("it is ready");
+        assert_eq!(known.unreachable.as_deref(), Some("refused"));
+        assert!(said(message::READY, b"").is_err());
+        let ended = said(message::ENDED, br#"{"error": "no memory"}"#);
+        assert_eq!(ended.err().as_deref(), Some("no memory"));
+        assert!(said(message::STRETCH, b"{}").is_err());
     }
 }
