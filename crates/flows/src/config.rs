@@ -82,13 +82,23 @@ fn load(plan: &Plan) -> String {
     out
 }
 
+/// Returns a rate as a number of the configuration: with so many digits that a seldom request is
+/// not rounded to none.
+fn shown(rate: f64) -> String {
+    match rate < 0.1 {
+        true => format!("{rate:.9}"),
+        false => format!("{rate:.3}"),
+    }
+}
+
 fn write_rate(plan: &Plan, rate: f64, out: &mut String) {
+    let rate = shown(rate);
     if let Some(arrivals) = &plan.arrivals {
         let _ = writeln!(
             out,
             "# The mean of the record; each request is due when it came, all from the start."
         );
-        let _ = writeln!(out, "rate = {rate:.3}");
+        let _ = writeln!(out, "rate = {rate}");
         let _ = writeln!(out, "arrivals = {}", quoted(arrivals));
         let _ = writeln!(out, "warmup = \"0s\"");
         return;
@@ -96,8 +106,8 @@ fn write_rate(plan: &Plan, rate: f64, out: &mut String) {
     if plan.is_closed {
         let _ = writeln!(
             out,
-            "# Nearly always so many requests were under way: users who waited for each response. They got {rate:.3}\n\
-             # requests per second; an open load of that rate would be `rate = {rate:.3}`."
+            "# Nearly always so many requests were under way: users who waited for each response. They got {rate}\n\
+             # requests per second; an open load of that rate would be `rate = {rate}`."
         );
         if let Some(order) = &plan.order {
             let _ = writeln!(
@@ -111,12 +121,12 @@ fn write_rate(plan: &Plan, rate: f64, out: &mut String) {
     }
     match &plan.stages {
         Some(stages) => {
-            let _ = writeln!(out, "# By minute; the mean of the record is {rate:.3}.");
+            let _ = writeln!(out, "# By minute; the mean of the record is {rate}.");
             let _ = writeln!(out, "rate = {}", quoted(stages));
         }
         None => {
             let _ = writeln!(out, "# The mean of the record.");
-            let _ = writeln!(out, "rate = {rate:.3}");
+            let _ = writeln!(out, "rate = {rate}");
         }
     }
 }
@@ -141,4 +151,23 @@ fn flows(taken: &Taken, folder: &str) -> String {
 fn quoted(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{escaped}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_of_seldom_requests_is_above_zero() {
+        let plan = |rate| Plan {
+            connections: 1,
+            rate: Some(rate),
+            ..Plan::default()
+        };
+        // Three requests in two hours.
+        let text = load(&plan(3.0 / 7_200.0));
+        assert!(text.contains("\nrate = 0.000416667\n"), "{text}");
+        let text = load(&plan(30.0));
+        assert!(text.contains("\nrate = 30.000\n"), "{text}");
+    }
 }
