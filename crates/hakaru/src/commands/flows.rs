@@ -67,6 +67,9 @@ pub(crate) fn flows(args: &FlowsArgs) -> Result<Exit, Failure> {
         existing.as_deref(),
         &args.url,
     );
+    if existing.is_some() {
+        own_as_config(&config).map_err(|error| unwritable(&config, &error))?;
+    }
     write(&config, &text)?;
     report(&taken, &folder, &config);
     Ok(Exit::Ok)
@@ -233,6 +236,12 @@ fn own(path: &Path) -> io::Result<()> {
         .mode(0o600)
         .open(path)
         .map(|_| ())
+}
+
+/// Makes an empty file with the permissions of the configuration, whose secrets it will hold too.
+fn own_as_config(path: &Path) -> io::Result<()> {
+    own(path)?;
+    std::fs::set_permissions(path, std::fs::metadata(CONFIG)?.permissions())
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {

@@ -75,11 +75,19 @@ fn an_access_log_gives_its_routes_their_shares_and_its_rate() {
     // What is there is not replaced.
     let printed = check(folder, &["flows", "from", "access.log"], 2);
     assert!(printed.contains("is there already"), "{printed}");
+    // The app of a configuration that others may not read is not for others in its copy either.
+    let mode = |name: &str| {
+        let file = std::fs::metadata(folder.join(name)).expect("a file");
+        file.permissions().mode() & 0o777
+    };
+    let owners = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(folder.join("hakaru.toml"), owners).expect("it is ours");
     check(
         folder,
         &["flows", "from", "access.log", "--name", "again", "--writes"],
         0,
     );
+    assert_eq!(mode("hakaru-again.toml"), 0o600);
     let beside = read(folder, "hakaru-again.toml");
     assert!(
         beside.contains("\n[[flow]]\nfile = \"flows/again/post-message.hurl\""),
