@@ -68,6 +68,13 @@ impl Cache {
         (now_ns < kept.fresh_until_ns).then(|| Arc::clone(&kept.answer))
     }
 
+    /// Removes the response to a GET of `target`.
+    pub(crate) fn forget(&mut self, target: &str) {
+        if let Some(old) = self.kept.remove(target) {
+            self.bytes -= old.answer.head.len() + old.answer.body.len();
+        }
+    }
+
     /// Stores the response to a GET of `target`; for "not modified" returns the stored response.
     pub(crate) fn take(
         &mut self,
@@ -81,9 +88,7 @@ impl Cache {
             kept.fresh_until_ns = now_ns + fresh_ns.unwrap_or(0);
             return Some(Arc::clone(&kept.answer));
         }
-        if let Some(old) = self.kept.remove(target) {
-            self.bytes -= old.answer.head.len() + old.answer.body.len();
-        }
+        self.forget(target);
         let conditions = conditions(answer);
         let useful = !conditions.is_empty() || fresh_ns.is_some_and(|fresh| fresh > 0);
         let bytes = answer.head.len() + answer.body.len();

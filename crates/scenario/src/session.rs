@@ -57,8 +57,11 @@ pub struct User {
     /// The method of the last request.
     method: String,
     cache: Cache,
-    /// Path and query of the last request, when the response may be stored; empty otherwise.
+    /// Path and query of the last request, when the response may be stored or may change what is;
+    /// empty otherwise.
     target: String,
+    /// Whether the last request may change what is stored of its target.
+    is_changing: bool,
     socket: Socket,
 }
 
@@ -164,6 +167,7 @@ impl<'s> Session<'s> {
             method: String::new(),
             cache: Cache::default(),
             target: String::new(),
+            is_changing: false,
             socket: Socket::default(),
         }
     }
@@ -262,9 +266,7 @@ impl<'s> Session<'s> {
             user.trail.url = self.scenario.base.origin() + fixed.target();
         }
         out.extend_from_slice(&fixed.head);
-        user.target.clear();
-        if hop.is_none() && self.is_cached(user, step) {
-            user.target.push_str(fixed.target());
+        if self.note_target(user, step, hop.as_ref(), fixed.target()) {
             out.extend_from_slice(user.cache.conditions(&user.target));
         }
         if let Some(request_id) = request_id {

@@ -382,6 +382,38 @@ fn a_user_with_a_cache_asks_as_a_browser_does() {
     asked(&exchange(&session, &mut other, logo), "/page", None);
 }
 
+#[test]
+fn what_a_request_changed_is_asked_for_again() {
+    let flow = "GET /cart\nHTTP 200\n\nGET /logo\nHTTP 200\n\nPOST /cart\n[Form]\na: 1\nHTTP *\n\n\
+                GET /cart\nHTTP 200\n[Asserts]\nbody == \"full\"\n\nGET /logo\nHTTP 200\n\nGET /end\nHTTP 200\n";
+    let scenario = changed(&[(flow, 1)], |flow| flow.cache = true);
+    let session = scenario.session(0);
+    let mut user = session.user(0);
+    let fresh = "Cache-Control: max-age=60\nETag: \"e\"\n";
+    let mut lines = Vec::new();
+    for (status, body) in [
+        (200, "empty"),
+        (200, "logo"),
+        (303, ""),
+        (200, "full"),
+        (200, ""),
+    ] {
+        let request = exchange(&session, &mut user, (status, fresh, body));
+        assert!(!request.contains("If-None-Match"), "{request}");
+        let line = request.lines().next().unwrap_or_default();
+        lines.push(line.trim_end_matches(" HTTP/1.1").to_owned());
+    }
+    // The logo is still fresh.
+    let expected = [
+        "GET /app/cart",
+        "GET /app/logo",
+        "POST /app/cart",
+        "GET /app/cart",
+        "GET /app/end",
+    ];
+    assert_eq!(lines, expected);
+}
+
 /// A captured path behind the base URL is unchanged, and one without a slash gets one.
 #[test]
 fn a_path_in_a_variable_follows_the_base_url_as_it_is() {

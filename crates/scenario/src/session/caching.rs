@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Position, Session, User};
 use crate::answer::Answer;
 use crate::cache::Stored;
+use crate::follow::Hop;
 use crate::judge::{Verdict, judge};
 use crate::render::{has_header, render};
 use crate::step::{Action, Step};
@@ -19,14 +20,40 @@ impl Session<'_> {
         self.flow(user).cache && asks && !own()
     }
 
+    /// Notes path and query of the user's next request; returns whether the response may be stored.
+    pub(super) fn note_target(
+        &self,
+        user: &mut User,
+        step: &Step,
+        hop: Option<&Hop>,
+        target: &str,
+    ) -> bool {
+        let method = hop.map_or(step.entry.method.as_str(), |hop| hop.method.as_str());
+        let may_store = hop.is_none() && self.is_cached(user, step);
+        let is_safe = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE");
+        user.is_changing = !is_safe && self.flow(user).cache;
+        user.target.clear();
+        if may_store || user.is_changing {
+            user.target.push_str(target);
+        }
+        may_store
+    }
+
     /// Stores the response to the user's last request, if cacheable; for "not modified" returns the
-    /// stored response.
+    /// stored response. One to a request that changes the target removes what is stored of it.
     pub(super) fn take_into_cache(
         &self,
         user: &mut User,
         answer: &Answer<'_>,
     ) -> Option<Arc<Stored>> {
         if user.target.is_empty() {
+            return None;
+        }
+        if user.is_changing {
+            // RFC 9111, section 4.4.
+            if matches!(answer.status, 200..=399) {
+                user.cache.forget(&user.target);
+            }
             return None;
         }
         let now_ns = self.now_ns();
