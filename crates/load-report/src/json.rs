@@ -31,7 +31,7 @@ fn load<'a>(view: &View<'a>, language: Language) -> v1::Load<'a> {
         seconds: measured.window.length().as_secs_f64(),
         requests: outcomes.all(),
         warmup_requests: figures.warmup,
-        answered: outcomes.answered(),
+        answered: figures.answered(),
         users: measured.users,
         rps: measured.rps(),
         failed: outcomes.failed(),

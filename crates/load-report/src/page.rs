@@ -119,7 +119,7 @@ fn head(view: &View<'_>, language: Language) -> Vec<String> {
     }
     let bytes = measured.figures.body_bytes as f64 / length.as_secs_f64().max(1e-9);
     // Without an answer there is nothing to say of bodies.
-    let bodies = match outcomes.answered() {
+    let bodies = match measured.figures.answered() {
         0 => Text::default(),
         _ => text!("   {rate}B/s of bodies", rate = numbers::plain(bytes)),
     };

@@ -39,7 +39,7 @@ impl Row {
         Row {
             at_s: interval.number as f64 * length_s,
             length_s,
-            answered: interval.outcomes.answered(),
+            answered: interval.answered(),
             failed: interval.outcomes.failed(),
             latency_ms: [at(0.5), at(0.9), at(0.99), at(1.0)],
             lateness_ms_p99: quantile_ms(&interval.lateness, 0.99),

@@ -94,13 +94,21 @@ pub(crate) struct Ended {
     /// Due to sent, for requests with a connection ready at the due time.
     pub(crate) lateness: Option<Nanos>,
     pub(crate) body_bytes: u64,
+    /// Whether the request was sent; `false` for one that could not be made.
+    pub(crate) was_sent: bool,
 }
 
 impl Ended {
+    /// Returns whether a complete response came. A check fails also where a request could not be
+    /// made.
+    pub(crate) fn was_answered(&self) -> bool {
+        self.was_sent && self.outcome.was_answered()
+    }
+
     /// Returns the status of a complete response; 0 where there was none, even if a response had
     /// begun.
     fn answered_status(&self) -> u16 {
-        match self.outcome.was_answered() {
+        match self.was_answered() {
             true => self.status,
             false => 0,
         }
@@ -109,8 +117,7 @@ impl Ended {
     /// Returns whether the request's times describe the server: the request was answered, or had no
     /// response in all the time.
     fn has_latency(&self) -> bool {
-        self.outcome.was_answered()
-            || matches!(self.outcome, Outcome::TimedOut | Outcome::Unanswered)
+        self.was_answered() || matches!(self.outcome, Outcome::TimedOut | Outcome::Unanswered)
     }
 }
 
@@ -155,6 +162,11 @@ impl Figures {
                 put(&mut step.latency, ended.latency);
             }
         }
+    }
+
+    /// Returns the number of requests with a complete response.
+    pub fn answered(&self) -> u64 {
+        answered(&self.latency, &self.outcomes)
     }
 
     /// Adds another thread's or generator's figures of the same steps.
@@ -207,6 +219,11 @@ impl Interval {
         }
     }
 
+    /// Returns the number of requests with a complete response.
+    pub fn answered(&self) -> u64 {
+        answered(&self.latency, &self.outcomes)
+    }
+
     /// Adds another thread's or generator's part of the same stretch.
     pub fn merge(&mut self, other: &Interval) {
         join(&mut self.latency, &other.latency);
@@ -228,11 +245,6 @@ impl Outcomes {
     /// All requests.
     pub fn all(&self) -> u64 {
         self.0.iter().sum()
-    }
-
-    /// Returns the number of requests with a complete response, good or not.
-    pub fn answered(&self) -> u64 {
-        self.sum(Outcome::was_answered)
     }
 
     /// Returns the number of failed requests: neither ok nor still under way.
@@ -291,6 +303,12 @@ impl Statuses {
     }
 }
 
+/// Returns the number of requests whose time is not a lower bound: those with a response.
+fn answered(latency: &Histogram<u64>, outcomes: &Outcomes) -> u64 {
+    let at_least = outcomes.of(Outcome::TimedOut) + outcomes.of(Outcome::Unanswered);
+    latency.len().saturating_sub(at_least)
+}
+
 /// Returns a histogram with memory growing only as far as the largest value needs.
 fn growing(digits: u8) -> Histogram<u64> {
     let mut histogram = Histogram::new(digits).expect("digits from 1 to 5 are allowed");
@@ -313,8 +331,8 @@ fn join(own: &mut Histogram<u64>, more: &Histogram<u64>) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_response_that_was_cut_off_is_no_response_of_its_status() {
+    /// Returns the sums of one request of each outcome.
+    fn of_each(was_sent: bool) -> (Figures, Interval) {
         let (mut figures, mut interval) = (Figures::new(&[0]), Interval::new(0));
         for outcome in Outcome::ALL {
             let ended = Ended {
@@ -325,13 +343,30 @@ mod tests {
                 service: Nanos(1),
                 lateness: None,
                 body_bytes: 0,
+                was_sent,
             };
             figures.add(&ended);
             interval.add(&ended);
         }
-        let answered = figures.outcomes.answered();
-        assert!(answered > 0 && answered < figures.outcomes.all());
-        assert_eq!(figures.statuses.sorted(), [(200, answered)]);
-        assert_eq!(interval.statuses.sorted(), [(200, answered)]);
+        (figures, interval)
+    }
+
+    #[test]
+    fn a_response_that_was_cut_off_is_no_response_of_its_status() {
+        let (figures, interval) = of_each(true);
+        // Ok, a failed check, an error of the server.
+        assert_eq!((figures.answered(), interval.answered()), (3, 3));
+        assert_eq!(figures.statuses.sorted(), [(200, 3)]);
+        assert_eq!(interval.statuses.sorted(), [(200, 3)]);
+    }
+
+    #[test]
+    fn a_request_that_could_not_be_made_has_no_response_and_no_time() {
+        let (figures, interval) = of_each(false);
+        assert_eq!((figures.answered(), interval.answered()), (0, 0));
+        assert!(figures.statuses.sorted().is_empty());
+        assert_eq!(figures.outcomes.of(Outcome::CheckFailed), 1);
+        // Timed out and unanswered.
+        assert_eq!((figures.latency.len(), interval.latency.len()), (2, 2));
     }
 }

@@ -240,6 +240,7 @@ mod tests {
                 service: Nanos((ms - 1) * 1_000_000),
                 lateness: Some(Nanos(1_000_000)),
                 body_bytes: 1,
+                was_sent: true,
             });
         }
         figures.in_time = 100;

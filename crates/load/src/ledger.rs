@@ -130,6 +130,7 @@ impl<'a> Ledger<'a> {
                     service: answered.since(request.sent),
                     lateness: request.was_free.then(|| request.sent.since(request.due)),
                     body_bytes: connection.body_bytes(),
+                    was_sent: !request.is_unsent,
                 };
                 tables.add(request.due, answered, &ended);
             }

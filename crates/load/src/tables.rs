@@ -48,8 +48,7 @@ impl Tables {
             return;
         }
         self.figures.add(ended);
-        self.figures.in_time +=
-            u64::from(ended.outcome.was_answered() && answered < self.window.end);
+        self.figures.in_time += u64::from(ended.was_answered() && answered < self.window.end);
     }
 
     pub(crate) fn connected(&mut self, time: Nanos) {

@@ -184,6 +184,7 @@ impl Worker<'_> {
 
     /// Ends a request which could not be rendered or sent.
     fn fail_unsent(&mut self, index: usize, why: &str) {
+        self.connections[index].request.is_unsent = true;
         let reason = format!("not sent: {why}");
         self.end_failed(index, Outcome::CheckFailed, &reason, true);
     }
