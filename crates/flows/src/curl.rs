@@ -40,7 +40,7 @@ pub fn of_curl(text: &str, writes: bool) -> Result<Taken, String> {
         }
         let mut call = call(said, path, &mut secrets);
         if let Some((name, password)) = user.filter(|_| call.user.is_none()) {
-            call.user = Some((Template::text(&name), secrets.hide("password", &password)));
+            call.user = Some(secrets.login(&name, &password));
         }
         taken.turn_off(&mut call, writes, &place);
         calls.push(call);
@@ -94,7 +94,7 @@ fn call(said: Said, mut path: String, secrets: &mut Secrets) -> Call {
     }
     if let Some(user) = said.user {
         let (name, password) = user.split_once(':').unwrap_or((&user, ""));
-        call.user = Some((Template::text(name), secrets.hide("password", password)));
+        call.user = Some(secrets.login(name, password));
     }
     if has_body {
         call.body = body(&data, &kind, secrets);

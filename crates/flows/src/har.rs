@@ -155,8 +155,7 @@ impl Walk {
         if let Some((name, password)) = &step.user
             && !call.headers.iter().any(is_named)
         {
-            let password = self.secrets.hide("password", password);
-            call.user = Some((Template::text(name), password));
+            call.user = Some(self.secrets.login(name, password));
         }
         call.body = self.body(request);
         let kind = request["postData"]["mimeType"].as_str().unwrap_or_default();

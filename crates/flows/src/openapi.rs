@@ -241,7 +241,7 @@ impl<'a> Operation<'a> {
             let fields = value.as_object().into_iter().flatten();
             let field = |(name, value): (&String, &Value)| {
                 let value = plain(value);
-                let value = match is_secret(name) {
+                let value = match is_secret(name) && !value.is_empty() {
                     true => Template::variable(&self.secrets.ask_for(name, &value)),
                     false => Template::text(&value),
                 };

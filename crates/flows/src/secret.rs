@@ -70,9 +70,21 @@ pub(crate) fn is_token(value: &str) -> bool {
 pub(crate) struct Secrets(Vec<(String, String)>);
 
 impl Secrets {
-    /// Returns the variable for a secret.
+    /// Returns the variable for a secret; an empty value is none, and a row of it alone could not be
+    /// read again.
     pub(crate) fn hide(&mut self, field: &str, value: &str) -> Template {
-        Template::variable(&self.column(field, value))
+        match value.is_empty() {
+            true => Template::default(),
+            false => Template::variable(&self.column(field, value)),
+        }
+    }
+
+    /// Returns name and password for `[BasicAuth]`; a name without a password is a key.
+    pub(crate) fn login(&mut self, name: &str, password: &str) -> (Template, Template) {
+        match password.is_empty() {
+            true => (self.hide("user_key", name), Template::default()),
+            false => (Template::text(name), self.hide("password", password)),
+        }
     }
 
     /// Returns the name of the variable for a secret.
@@ -181,5 +193,20 @@ mod tests {
         ] {
             assert!(!is_token(value), "{value}");
         }
+    }
+
+    #[test]
+    fn an_empty_value_is_no_secret_and_a_name_alone_is_one() {
+        let mut secrets = Secrets::default();
+        assert_eq!(secrets.template("password", ""), Template::default());
+        assert_eq!(secrets.feed(), None);
+        let (name, password) = secrets.login("sk_test_1", "");
+        assert_eq!(name, Template::variable("user_key"));
+        assert_eq!(password, Template::default());
+        let (name, password) = secrets.login("ann", "hush");
+        assert_eq!(name, Template::text("ann"));
+        assert_eq!(password, Template::variable("password"));
+        let feed = "user_key,password\n\"sk_test_1\",\"hush\"\n";
+        assert_eq!(secrets.feed().as_deref(), Some(feed));
     }
 }
