@@ -342,6 +342,7 @@ impl Walk {
         let name = unique(&name_of(base, '_'), |name| {
             used.iter().any(|used| used == name)
         });
+        self.secrets.reserve(&name);
         self.calls[response]
             .captures
             .push((name.clone(), query.to_owned()));

@@ -65,9 +65,9 @@ pub(crate) fn is_token(value: &str) -> bool {
     value.len() >= KEY_LETTERS_MIN && (is_signed || is_key) && value.chars().all(is_letter)
 }
 
-/// Names and values of secrets, in the order of the record.
+/// Names and values of secrets, in the order of the record; and names that other variables have.
 #[derive(Debug, Default)]
-pub(crate) struct Secrets(Vec<(String, String)>);
+pub(crate) struct Secrets(Vec<(String, String)>, Vec<String>);
 
 impl Secrets {
     /// Returns the variable for a secret; an empty value is none, and a row of it alone could not be
@@ -99,7 +99,10 @@ impl Secrets {
     /// Returns the name of the variable of a secret still unknown: equal stand-ins are different
     /// secrets.
     pub(crate) fn ask_for(&mut self, field: &str, stand_in: &str) -> String {
-        let taken = |name: &str| self.0.iter().any(|(known, _)| known == name);
+        let taken = |name: &str| {
+            let own = self.0.iter().map(|(known, _)| known);
+            own.chain(&self.1).any(|known| known == name)
+        };
         let name = unique(&variable_name(field), taken);
         self.0.push((name.clone(), stand_in.to_owned()));
         name
@@ -111,6 +114,11 @@ impl Secrets {
             true => self.hide(field, value),
             false => Template::text(value),
         }
+    }
+
+    /// Keeps a name for another variable.
+    pub(crate) fn reserve(&mut self, name: &str) {
+        self.1.push(name.to_owned());
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -193,6 +201,14 @@ mod tests {
         ] {
             assert!(!is_token(value), "{value}");
         }
+    }
+
+    #[test]
+    fn a_secret_has_no_name_of_another_variable() {
+        let mut secrets = Secrets::default();
+        secrets.reserve("token");
+        assert_eq!(secrets.column("token", "a"), "token_2");
+        assert_eq!(secrets.column("token", "b"), "token_3");
     }
 
     #[test]
