@@ -89,8 +89,9 @@ impl Trail {
             return Ok(false);
         };
         if self.followed.len() as u64 >= most {
+            let place = shown(location);
             return Err(format!(
-                "more than {most} redirects; the last leads to {location}"
+                "more than {most} redirects; the last leads to {place}"
             ));
         }
         let target = resolve(base, &self.url, location)?;
@@ -116,12 +117,31 @@ fn location<'a>(answer: &Answer<'a>) -> Option<&'a str> {
     std::str::from_utf8(location).ok()
 }
 
+/// Returns an address for a message, without what may be secret: name and password before the host,
+/// values of the query, and the fragment.
+pub(crate) fn shown(location: &str) -> String {
+    let bare = location.split(['?', '#']).next().unwrap_or_default();
+    let rest = if bare.len() < location.len() {
+        "…"
+    } else {
+        ""
+    };
+    let Some(at) = bare.find("//") else {
+        return format!("{bare}{rest}");
+    };
+    let (scheme, place) = bare.split_at(at + 2);
+    let host_end = place.find('/').unwrap_or(place.len());
+    let host = place[..host_end].rfind('@').map_or(0, |at| at + 1);
+    format!("{scheme}{}{rest}", &place[host..])
+}
+
 /// Path and query of `location`, relative to `url` (RFC 3986, section 5).
 fn resolve(base: &BaseUrl, url: &str, location: &str) -> Result<String, String> {
     let location = location.split('#').next().unwrap_or("");
     let elsewhere = || {
         format!(
-            "the redirect to {location} points to another host than {}",
+            "the redirect to {} points to another host than {}",
+            shown(location),
             base.url()
         )
     };
@@ -179,6 +199,19 @@ fn without_dots(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_name_no_values_of_a_location() {
+        let base = BaseUrl::parse("http://localhost:5000").expect("a URL");
+        let location = "https://ann:hush@idp.test/login?code=s3cr3t#id_token=s3cr3t";
+        let why = resolve(&base, "http://localhost:5000/", location);
+        let expected = "the redirect to https://idp.test/login… points to another host than http://localhost:5000";
+        assert_eq!(why, Err(expected.to_owned()));
+        assert_eq!(shown("/a"), "/a");
+        assert_eq!(shown("/a?b=1"), "/a…");
+        assert_eq!(shown("//ann@b.test"), "//b.test");
+        assert_eq!(shown("mailto:ann@b.test"), "mailto:ann@b.test");
+    }
 
     #[test]
     fn locations_are_resolved() {

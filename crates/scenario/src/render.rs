@@ -7,7 +7,7 @@ use crate::aws::{Scope, Unsigned};
 use crate::base::BaseUrl;
 use crate::body::Body;
 use crate::encode::{base64, push_url_component, push_url_text};
-use crate::follow::Hop;
+use crate::follow::{Hop, shown};
 use crate::step::{Fixed, Step, StepUrl};
 use crate::template::{Piece, Template};
 use crate::variables::Variables;
@@ -101,6 +101,12 @@ fn sign(
     Ok(())
 }
 
+/// Says that an address is not the target's.
+fn elsewhere(url: &str, base: &BaseUrl) -> String {
+    let (place, base) = (shown(url), base.url());
+    format!("{place} points to another host than {base}")
+}
+
 /// Path and query.
 fn url(step: &Step, base: &BaseUrl, variables: &mut Variables) -> Result<Vec<u8>, String> {
     let mut url = Vec::with_capacity(64);
@@ -116,9 +122,7 @@ fn url(step: &Step, base: &BaseUrl, variables: &mut Variables) -> Result<Vec<u8>
             // What the server gave holds the base URL's prefix already.
             let path = match text.starts_with('/') {
                 true => text.as_str(),
-                false => base
-                    .strip(&text)
-                    .ok_or_else(|| format!("{text} points to another host than {}", base.url()))?,
+                false => base.strip(&text).ok_or_else(|| elsewhere(&text, base))?,
             };
             if !path.starts_with('/') {
                 url.push(b'/');
