@@ -120,7 +120,7 @@ fn warm_up(
     let limit = plan.duration.0 / WARMUP_SHARE;
     let plan = Plan {
         pace: Pace::Closed,
-        connections: plan.connections.min(WARMUP_CONNECTIONS.max(plan.threads)),
+        connections: warm_up_users(plan),
         warmup: Nanos::ZERO,
         duration: Nanos((plan.duration.0 / WARMUP_PART).max(1)),
         ..plan.clone()
@@ -135,6 +135,13 @@ fn warm_up(
         before = Some(median);
     }
     Ok(())
+}
+
+/// Returns the number of users of the warm-up: few, on whole connections, with one for each thread.
+fn warm_up_users(plan: &Plan) -> u32 {
+    let each = plan.streams.max(1);
+    let sockets = (WARMUP_CONNECTIONS / each).max(plan.threads).max(1);
+    plan.connections.min(sockets.saturating_mul(each))
 }
 
 fn has_settled(before: Option<u64>, now: u64) -> bool {
@@ -330,6 +337,26 @@ mod tests {
             assert!(trials < 100, "no end");
         }
         (votes.passed(), votes.failed(), trials)
+    }
+
+    #[test]
+    fn the_warm_up_has_whole_connections() {
+        let check = |connections, streams, threads, expected| {
+            let plan = Plan {
+                connections,
+                streams,
+                threads,
+                ..Plan::default()
+            };
+            assert_eq!(warm_up_users(&plan), expected, "{connections} by {streams}");
+        };
+        check(500, 0, 1, 8);
+        check(500, 0, 16, 16);
+        check(4, 0, 1, 4);
+        // Of HTTP/2.
+        check(100, 25, 1, 25);
+        check(100, 25, 4, 100);
+        check(64, 2, 1, 8);
     }
 
     #[test]
