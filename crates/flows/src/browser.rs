@@ -53,6 +53,20 @@ pub(crate) fn is_static(path: &str, content_type: &str) -> bool {
     by_name || TYPES.iter().any(|kind| content_type.contains(kind))
 }
 
+/// Returns whether bodies of the kind are bytes, which a record holds as text.
+pub(crate) fn is_binary(kind: &str) -> bool {
+    const KINDS: [&str; 7] = [
+        "image/",
+        "octet-stream",
+        "protobuf",
+        "grpc",
+        "msgpack",
+        "zip",
+        "pdf",
+    ];
+    KINDS.iter().any(|part| kind.contains(part))
+}
+
 /// Splits an address into scheme with host, and path with query; a fragment is left out. `None` for
 /// other schemes than HTTP's.
 pub(crate) fn split_url(url: &str) -> Option<(&str, String)> {

@@ -47,6 +47,21 @@ impl Responses {
         is_read
     }
 
+    /// Returns the names in a `Cookie` header that no response so far has set.
+    pub(crate) fn unset<'h>(&self, cookies: &'h str) -> Vec<&'h str> {
+        let headers = || self.0.iter().flat_map(|response| &response.headers);
+        let is_set = |cookie: &str| {
+            headers().any(|(name, value)| {
+                let mut lines = value.lines().filter_map(|line| line.split_once('='));
+                name.eq_ignore_ascii_case("set-cookie")
+                    && lines.any(|(name, _)| name.trim() == cookie)
+            })
+        };
+        let pairs = cookies.split(';').filter_map(|pair| pair.split_once('='));
+        let names = pairs.map(|(name, _)| name.trim());
+        names.filter(|name| !is_set(name)).collect()
+    }
+
     /// Returns the latest response containing a value, and the Hurl query for the value there.
     pub(crate) fn source_of(&self, field: &str, value: &str) -> Option<(usize, String)> {
         if !is_distinct(field, value) {

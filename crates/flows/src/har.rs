@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::browser::{form_fields, is_kept, is_static, split_url, split_user};
+use crate::browser::{form_fields, is_binary, is_kept, is_static, split_url, split_user};
 use crate::call::{self, Body, Call, Piece, Style, Template, is_form, name_of};
 use crate::correlate::{Responses, located};
 use crate::json::{self, Leaf};
@@ -128,6 +128,8 @@ struct Walk {
     secrets: Secrets,
     /// What of the current request is not taken over.
     left_out: Vec<String>,
+    /// What was listed of cookies.
+    unset: Vec<String>,
 }
 
 impl Walk {
@@ -146,7 +148,9 @@ impl Walk {
         for header in request["headers"].as_array().into_iter().flatten() {
             let [name, value] =
                 ["name", "value"].map(|key| header[key].as_str().unwrap_or_default());
-            if is_kept(name) {
+            if name.eq_ignore_ascii_case("cookie") {
+                self.list_unset(value);
+            } else if is_kept(name) {
                 let value = self.value(name, value);
                 call.headers.push((name.to_owned(), value));
             }
@@ -201,6 +205,19 @@ impl Walk {
         });
         url.0.extend(with_query.0);
         url
+    }
+
+    /// Lists cookies that no response of the record has set: the flow begins without them.
+    fn list_unset(&mut self, cookies: &str) {
+        for name in self.responses.unset(cookies) {
+            let why = format!(
+                "the cookie `{name}` is of an earlier visit and is not sent; record the login too"
+            );
+            if !self.unset.contains(&why) {
+                self.unset.push(why.clone());
+                self.left_out.push(why);
+            }
+        }
     }
 
     /// A value as a capture, a secret or the text itself.
@@ -350,20 +367,6 @@ impl Walk {
     }
 }
 
-/// Returns whether bodies of the kind are bytes, which a record holds as text.
-fn is_binary(kind: &str) -> bool {
-    const KINDS: [&str; 7] = [
-        "image/",
-        "octet-stream",
-        "protobuf",
-        "grpc",
-        "msgpack",
-        "zip",
-        "pdf",
-    ];
-    KINDS.iter().any(|part| kind.contains(part))
-}
-
 fn pair(param: &Value) -> (String, String) {
     let [name, value] = ["name", "value"].map(|key| param[key].as_str().unwrap_or_default());
     (name.to_owned(), value.to_owned())
@@ -505,5 +508,29 @@ mod tests {
             flow.text
         );
         assert_eq!(flow.feed, None);
+    }
+
+    #[test]
+    fn a_cookie_of_an_earlier_visit_is_listed_once() {
+        let entry = |cookies: &str| {
+            serde_json::json!({
+                "request": {
+                    "method": "GET",
+                    "url": "http://a.test/",
+                    "headers": [{"name": "Cookie", "value": cookies}],
+                },
+                "response": {
+                    "status": 200,
+                    "headers": [{"name": "Set-Cookie", "value": "new=2; Path=/"}],
+                },
+            })
+        };
+        let entries = [entry("sid=s3cr3t"), entry("sid=s3cr3t; new=2")];
+        let har = serde_json::json!({"log": {"entries": entries}});
+        let taken = of_har(&har.to_string(), true).expect("a flow");
+        let listed: Vec<(&str, bool)> = (taken.left_out.iter())
+            .map(|left| (&*left.place, left.why.starts_with("the cookie `sid`")))
+            .collect();
+        assert_eq!(listed, [("entry 1", true)]);
     }
 }
