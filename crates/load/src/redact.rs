@@ -146,9 +146,52 @@ pub(crate) fn answer(head: &[u8], body: &[u8], shown: Shown) -> String {
     let mut text = redact_head(head, shown);
     match shown {
         Shown::Kept => text.push_str(&measured(body, "; --keep-bodies keeps them")),
+        Shown::Once if is_json(head) => text.push_str(&redact_json(&shorten(body))),
         Shown::KeptWithBodies | Shown::Once => text.push_str(&shorten(body)),
     }
     text
+}
+
+fn is_json(head: &[u8]) -> bool {
+    let head = head.to_ascii_lowercase();
+    let mut lines = head.split(|byte| *byte == b'\n');
+    lines.any(|line| line.starts_with(b"content-type:") && find(line, b"json").is_some())
+}
+
+/// Takes the texts out of fields of JSON named like secrets; the text may be cut off.
+fn redact_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('"') {
+        let end = open + string_length(&rest[open..]);
+        let name = &rest[open..end];
+        out.push_str(&rest[..end]);
+        rest = &rest[end..];
+        let value = rest.trim_start().strip_prefix(':').map(str::trim_start);
+        if let Some(value) = value
+            && value.starts_with('"')
+            && is_secret(name)
+        {
+            let gap = rest.len() - value.len();
+            out.push_str(&rest[..gap]);
+            out.push_str(&format!("\"{REDACTED}\""));
+            rest = &value[string_length(value)..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Returns the length of the string at the begin of a text, quotes included; of one without end,
+/// all.
+fn string_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.char_indices().skip(1).find_map(|(at, letter)| {
+        let ends = letter == '"' && !is_escaped;
+        is_escaped = letter == '\\' && !is_escaped;
+        ends.then_some(at + 1)
+    });
+    end.unwrap_or(text.len())
 }
 
 /// Returns a request for people. Of a form, the names of its fields are shown.
@@ -312,6 +355,27 @@ mod tests {
         let request_line = b"GET /near?at=35.6,SECRET HTTP/1.1\r\n\r\n";
         let shown = "GET /near?at=[redacted] HTTP/1.1\r\n\r\n";
         assert_eq!(request(request_line, Shown::Kept), shown);
+    }
+
+    #[test]
+    fn secrets_of_json_are_taken_out_on_the_terminal() {
+        let check = |body: &str, expected: &str| {
+            let head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
+            let shown = answer(head, body.as_bytes(), Shown::Once);
+            let body = shown.rsplit("\r\n").next();
+            assert_eq!(body, Some(expected));
+        };
+        check(
+            r#"{"id": "a", "access_token" : "S\"ECRET", "n": {"password":"SECRET"}}"#,
+            r#"{"id": "a", "access_token" : "[redacted]", "n": {"password":"[redacted]"}}"#,
+        );
+        check(
+            r#"{"token": 5, "tokens": ["a"]}"#,
+            r#"{"token": 5, "tokens": ["a"]}"#,
+        );
+        // Cut off.
+        check(r#"{"token": "SECR"#, r#"{"token": "[redacted]""#);
+        check(r#"["a\"#, r#"["a\"#);
     }
 
     #[test]
