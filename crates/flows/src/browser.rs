@@ -98,8 +98,8 @@ pub(crate) fn split_user(url: &str) -> (String, Option<(String, String)>) {
     (format!("{scheme}://{rest}"), Some(user))
 }
 
-/// Returns names and values of a form's body; `None` where these do not say all of the body: a
-/// pair without `=`, a field without a name, escapes that are no UTF-8.
+/// Returns names and values of a form's body; `None` where the fields do not give all of the body:
+/// for a pair without `=`, a field without a name, escapes of other text than UTF-8.
 pub(crate) fn form_fields(text: &str) -> Option<Vec<(String, String)>> {
     let plain = |text: &str| String::from_utf8(decoded_bytes(&text.replace('+', " "))).ok();
     text.split('&')

@@ -159,14 +159,14 @@ pub(crate) fn comment(text: &str) -> String {
         .collect()
 }
 
-/// Returns whether a content type is that of a form without files.
+/// Returns whether a content type is for a form without files.
 pub(crate) fn is_form(kind: &str) -> bool {
     kind.to_ascii_lowercase()
         .starts_with("application/x-www-form-urlencoded")
 }
 
-/// Turns off the calls that need a capture of one that is off; returns the position of each, and
-/// the name of the capture.
+/// Turns off the calls in need of a capture of a call turned off; returns the position of each,
+/// and the name of the capture.
 pub(crate) fn turn_off_dependents(calls: &mut [Call]) -> Vec<(usize, String)> {
     let mut missing: Vec<String> = Vec::new();
     let mut turned = Vec::new();
@@ -214,8 +214,8 @@ impl Call {
         text.contains(&format!("{{{{{variable}}}}}")) || text.contains(&format!("{{{{{variable} "))
     }
 
-    /// Leaves the content type of a form to whoever sends its fields, and names `kind` with the
-    /// text of one.
+    /// Leaves the content type of a form to the sender of the fields, and names `kind` with the
+    /// text of a form.
     pub(crate) fn settle_content_type(&mut self, kind: &str) {
         let is_named = |(name, _): &(String, Template)| name.eq_ignore_ascii_case("content-type");
         match self.body {

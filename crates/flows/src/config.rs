@@ -82,8 +82,7 @@ fn load(plan: &Plan) -> String {
     out
 }
 
-/// Returns a rate as a number of the configuration: with so many digits that a seldom request is
-/// not rounded to none.
+/// Returns a rate as a number of the configuration, with enough digits for seldom requests.
 fn shown(rate: f64) -> String {
     match rate < 0.1 {
         true => format!("{rate:.9}"),

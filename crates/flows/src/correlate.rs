@@ -47,7 +47,7 @@ impl Responses {
         is_read
     }
 
-    /// Returns the names in a `Cookie` header that no response so far has set.
+    /// Returns the names in a `Cookie` header set by no response so far.
     pub(crate) fn unset<'h>(&self, cookies: &'h str) -> Vec<&'h str> {
         let headers = || self.0.iter().flat_map(|response| &response.headers);
         let is_set = |cookie: &str| {

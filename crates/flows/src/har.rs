@@ -207,7 +207,7 @@ impl Walk {
         url
     }
 
-    /// Lists cookies that no response of the record has set: the flow begins without them.
+    /// Lists cookies set by no response of the record: the flow begins without these.
     fn list_unset(&mut self, cookies: &str) {
         for name in self.responses.unset(cookies) {
             let why = format!(
@@ -278,7 +278,7 @@ impl Walk {
         }
     }
 
-    /// Returns a body in base64: as text, where it is one.
+    /// Returns a body recorded in base64: as text, where possible.
     fn packed(&mut self, text: &str, kind: &str) -> Body {
         match STANDARD.decode(text).map(String::from_utf8) {
             Ok(Ok(plain)) => self.text(&plain, kind),

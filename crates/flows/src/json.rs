@@ -12,7 +12,7 @@ use crate::secret::{Secrets, is_secret, is_token};
 pub(crate) struct Leaf {
     /// Name of the innermost field around the value; empty outside of objects.
     pub(crate) field: String,
-    /// Whether this field, or one around it, is named like a secret, or the value looks like one.
+    /// Whether the field or an outer one is named like a secret, or the value looks like a secret.
     pub(crate) is_secret: bool,
     /// Place in the text; of a string, without the quotes.
     pub(crate) place: Range<usize>,
@@ -54,7 +54,7 @@ impl Level {
 }
 
 /// Returns the JSON text with the variable returned by `variable_of` in place of each value; the
-/// function gets the value and its letters in the text. `None` for a text that is no JSON.
+/// function gets the value and its letters in the text. `None` for other texts.
 pub(crate) fn template(
     text: &str,
     mut variable_of: impl FnMut(&Leaf, &str) -> Option<String>,
@@ -71,7 +71,7 @@ pub(crate) fn template(
     Some(Template::with(text, &places))
 }
 
-/// Returns the JSON text with a variable in place of each secret; `None` for a text that is no
+/// Returns the JSON text with a variable in place of each secret; `None` for a text other than
 /// JSON.
 pub(crate) fn without_secrets(text: &str, secrets: &mut Secrets) -> Option<Template> {
     template(text, |leaf, letters| {
@@ -79,7 +79,7 @@ pub(crate) fn without_secrets(text: &str, secrets: &mut Secrets) -> Option<Templ
     })
 }
 
-/// Returns strings and numbers in order; `None` for a text that is no JSON.
+/// Returns strings and numbers in order; `None` for a text other than JSON.
 fn leaves(text: &str) -> Option<Vec<Leaf>> {
     serde_json::from_str::<Value>(text).ok()?;
     let bytes = text.as_bytes();
@@ -129,7 +129,7 @@ fn leaves(text: &str) -> Option<Vec<Leaf>> {
     Some(leaves)
 }
 
-/// Returns the place behind the closing quote of the string that begins at `start`.
+/// Returns the place behind the closing quote of the string beginning at `start`.
 fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {

@@ -13,7 +13,7 @@ pub(crate) struct Field {
     pub(crate) name: String,
     /// The value without escapes.
     pub(crate) value: String,
-    /// Whether the name or the value is that of a secret.
+    /// Whether the name or the value is a secret's.
     pub(crate) is_secret: bool,
     /// Place of the value in the text, as written.
     place: Range<usize>,

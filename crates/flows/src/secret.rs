@@ -22,11 +22,11 @@ const LETTERS: [&str; 17] = [
     "accesskey",
     "secretkey",
 ];
-/// Whole words in such names: as letters they are parts of others, such as `shipping`.
+/// Whole words in such names; as letters also parts of others, such as `shipping`.
 const WORDS: [&str; 10] = [
     "otp", "pin", "card", "key", "sid", "sig", "jwt", "cvv", "cvc", "ssn",
 ];
-/// First letters of keys that services give out.
+/// First letters of keys given out by services.
 const KEYS: [&str; 9] = [
     "ghp_",
     "gho_",
@@ -56,7 +56,7 @@ pub(crate) fn is_secret(name: &str) -> bool {
             .any(is_word)
 }
 
-/// Returns whether a value is a secret by its form: a signed token (JWT), or a key of a service.
+/// Returns whether a value has the form of a secret: a signed token (JWT), or a key of a service.
 pub(crate) fn is_token(value: &str) -> bool {
     let value = value.strip_prefix("Bearer ").unwrap_or(value);
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.=".contains(letter);
@@ -65,13 +65,13 @@ pub(crate) fn is_token(value: &str) -> bool {
     value.len() >= KEY_LETTERS_MIN && (is_signed || is_key) && value.chars().all(is_letter)
 }
 
-/// Names and values of secrets, in the order of the record; and names that other variables have.
+/// Names and values of secrets, in the order of the record; and names of other variables.
 #[derive(Debug, Default)]
 pub(crate) struct Secrets(Vec<(String, String)>, Vec<String>);
 
 impl Secrets {
-    /// Returns the variable for a secret; an empty value is none, and a row of it alone could not be
-    /// read again.
+    /// Returns the variable for a secret; an empty value is none, and a row with nothing else could
+    /// not be read again.
     pub(crate) fn hide(&mut self, field: &str, value: &str) -> Template {
         match value.is_empty() {
             true => Template::default(),

@@ -179,7 +179,7 @@ fn add_up(
     }
 }
 
-/// Reads what a generator says of itself; one that says anything else is not ready.
+/// Reads whether a generator is ready; any other message is an error.
 fn ready(frame: &Frame) -> Result<Ready, String> {
     if let (message::ENDED, Ok(Failed { error })) =
         (frame.kind, serde_json::from_slice(&frame.body))

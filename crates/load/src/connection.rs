@@ -70,7 +70,7 @@ pub(crate) struct Request {
     pub(crate) connected: Option<Timestamp>,
     /// Time at which the request is given up.
     pub(crate) deadline: Timestamp,
-    /// Whether the request could not be made, so that nothing was sent.
+    /// Whether the request could not be made, and nothing was sent.
     pub(crate) is_unsent: bool,
     /// Number of repeated sends of a request not taken by a server.
     pub(crate) sent_again: u8,

@@ -94,7 +94,7 @@ pub(crate) struct Ended {
     /// Due to sent, for requests with a connection ready at the due time.
     pub(crate) lateness: Option<Nanos>,
     pub(crate) body_bytes: u64,
-    /// Whether the request was sent; `false` for one that could not be made.
+    /// Whether the request was sent; `false` where none could be made.
     pub(crate) was_sent: bool,
 }
 

@@ -264,7 +264,7 @@ impl Pass<'_> {
     }
 }
 
-/// Returns whether a request changes nothing, by its method.
+/// Returns whether the method of a request is one for reading.
 fn is_safe(request: &[u8]) -> bool {
     let method = request.split(|byte| *byte == b' ').next();
     matches!(method, Some(b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE"))

@@ -101,7 +101,7 @@ fn sign(
     Ok(())
 }
 
-/// Says that an address is not the target's.
+/// Returns the error for an address of another host.
 fn elsewhere(url: &str, base: &BaseUrl) -> String {
     let (place, base) = (shown(url), base.url());
     format!("{place} points to another host than {base}")

@@ -73,7 +73,7 @@ const MEANT: [&str; 25] = [
     "--proxy-header",
     "--request-target",
 ];
-/// Flags with a value that is not taken over, of which a person has to know.
+/// Flags with a value left out of the flow, and listed.
 const NOT_TAKEN: [&str; 36] = [
     "-x",
     "--proxy",

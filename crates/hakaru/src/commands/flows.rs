@@ -238,7 +238,7 @@ fn own(path: &Path) -> io::Result<()> {
         .map(|_| ())
 }
 
-/// Makes an empty file with the permissions of the configuration, whose secrets it will hold too.
+/// Makes an empty file with the permissions of the configuration, for a copy of the secrets there.
 fn own_as_config(path: &Path) -> io::Result<()> {
     own(path)?;
     std::fs::set_permissions(path, std::fs::metadata(CONFIG)?.permissions())

@@ -13,8 +13,7 @@ use crate::route::{Route, Speaks};
 use crate::stream::{Blocking, throttle};
 use crate::web_socket::WebSocket;
 
-/// Wait for the end of a connection that a server closes: an end that came is in local memory
-/// already.
+/// Wait for the end of a connection closed by the server: such an end is in local memory already.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// An open connection.
