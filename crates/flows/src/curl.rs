@@ -212,6 +212,11 @@ mod tests {
             &["-T: write the file's content into the flow"],
         );
         check(
+            "--data-urlencode text@file",
+            "POST {{base_url}}/x\n",
+            &["--data-urlencode text@file: write the file's content into the flow"],
+        );
+        check(
             "--oauth2-bearer t0k",
             "GET {{base_url}}/x\nAuthorization: {{authorization}}\n",
             &[],

@@ -15,7 +15,7 @@ pub(super) struct Said {
     pub(super) is_json: bool,
     pub(super) as_query: bool,
     pub(super) is_head: bool,
-    /// Whether a body of several parts was given, which is not taken over.
+    /// Whether a body was given and is left out: of several parts, or from a file.
     pub(super) has_form: bool,
     /// Whether a file was to be sent.
     pub(super) is_upload: bool,
@@ -169,6 +169,12 @@ impl Said {
                 self.data.push(value);
                 return is_file.then_some(why);
             }
+            "--data-urlencode" if names_file(&value) => {
+                self.has_form = true;
+                return Some(format!(
+                    "{flag} {value}: write the file's content into the flow"
+                ));
+            }
             "--data-urlencode" => self.data.push(encoded(&value)),
             "-F" | "--form" | "--form-string" => {
                 self.has_form = true;
@@ -197,6 +203,12 @@ impl Said {
         }
         None
     }
+}
+
+/// Returns whether data is `name@file`, as `--data-urlencode` reads a file.
+fn names_file(data: &str) -> bool {
+    let mark = data.find(['=', '@']);
+    mark.is_some_and(|at| data[at..].starts_with('@'))
 }
 
 fn has_value(flag: &str) -> bool {
