@@ -56,6 +56,46 @@ pub(crate) fn program(wanted: &Wanted) -> Result<String, String> {
     Ok(program.unwrap_or("ruby").to_owned())
 }
 
+/// Queries the Ruby; `None` where there is none, or none that can be queried.
+pub(super) fn read(
+    wanted: &Wanted,
+    env: &BTreeMap<String, String>,
+    unseen: &mut Vec<Unseen>,
+) -> Option<Ruby> {
+    let answers = program(wanted).and_then(|program| {
+        let mut command = query(wanted, env, &program);
+        output(&mut command).map_err(|why| format!("{program}: {why}"))
+    });
+    match answers {
+        Ok(text) => of_answers(&text),
+        Err(why) => {
+            let what = "Ruby".to_owned();
+            unseen.push(Unseen { what, why });
+            None
+        }
+    }
+}
+
+/// Returns the command for the questions, with the compiler and the libraries of the process.
+fn query(wanted: &Wanted, env: &BTreeMap<String, String>, program: &str) -> Command {
+    let mut command = Command::new(program);
+    command
+        .arg("-e")
+        .arg(QUESTIONS)
+        .current_dir(&wanted.folder)
+        .envs(wanted.pid.map(libraries).unwrap_or_default());
+    // Only what switches a compiler on: libraries that RUBYOPT loads belong to the app.
+    let options = env.get("RUBYOPT").map(String::as_str).unwrap_or_default();
+    let jit = options
+        .split_whitespace()
+        .filter(|word| word.contains("jit"));
+    command.env("RUBYOPT", jit.collect::<Vec<_>>().join(" "));
+    if let Some(on) = env.get("RUBY_YJIT_ENABLE") {
+        command.env("RUBY_YJIT_ENABLE", on);
+    }
+    command
+}
+
 fn is_ruby(program: &Path) -> bool {
     let name = program.file_name().unwrap_or_default();
     name.to_string_lossy().starts_with("ruby")
