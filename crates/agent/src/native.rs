@@ -71,8 +71,8 @@ pub(crate) fn start() {
     sampler::prepare(api, module, |ruby_half| evaluate(api, ruby_half));
 }
 
-/// Whether Ruby runs its threads M:N by this value of `RUBY_MN_THREADS`: a number above 0 at its
-/// beginning, as `atoi` reads it in `thread_pthread.c`.
+/// Whether Ruby runs its threads M:N by this value of `RUBY_MN_THREADS`: a number above 0 at the
+/// beginning, as read by `atoi` in `thread_pthread.c`.
 fn asks_for_many_to_many(value: &str) -> bool {
     let number = value.trim_start();
     let number = number.strip_prefix('+').unwrap_or(number);

@@ -238,7 +238,8 @@ fn compare(blocks: &[Block]) -> bool {
     is_alike
 }
 
-/// Prints differences beside those of repetitions; returns whether the median is within the limit.
+/// Prints differences beside differences of repetitions; returns whether the median is within the
+/// limit.
 fn is_within(name: &str, mut differences: Vec<f64>, own: Vec<f64>) -> bool {
     differences.sort_by(f64::total_cmp);
     let median = stats::median(&differences).unwrap_or(f64::NAN);

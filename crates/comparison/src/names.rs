@@ -35,7 +35,7 @@ pub fn names(asked: [Asked; 2], is_noise: bool) -> [String; 2] {
     })
 }
 
-/// Parts of names of variables that hold secrets.
+/// Parts of names of variables holding secrets.
 const SECRETS: [&str; 5] = ["SECRET", "PASSW", "TOKEN", "KEY", "CREDENTIAL"];
 
 /// Returns a variable, or a word of a command, without a secret: names stand on pages, in JSON and

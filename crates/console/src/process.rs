@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ending::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// Something the operating system refused to this process, in one sentence.
+/// Something the operating system refused to the process, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessError(String);
 

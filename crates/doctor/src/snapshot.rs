@@ -117,7 +117,7 @@ pub struct Process {
     pub cores_allowed: Option<u32>,
     /// Threads.
     pub threads: Option<u32>,
-    /// Whether the process may have huge pages, which it can switch off for itself.
+    /// Whether the process may have huge pages, which a process can switch off for itself.
     pub huge_pages: Option<bool>,
     /// Memory of the process in swap.
     pub swapped_bytes: Option<u64>,

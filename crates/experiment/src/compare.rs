@@ -89,7 +89,7 @@ struct Experiment<'a> {
     redone: usize,
     disturbed: usize,
     disturbance: Option<Relative>,
-    /// Number of measurements of each side that were repeated since nothing was answered.
+    /// Number of measurements of each side repeated since nothing was answered.
     silent: [u64; 2],
     generator: f64,
     notes: Vec<Text>,

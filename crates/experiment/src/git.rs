@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Variables that lead git to another repository, index or folder than the working directory's;
-/// git sets them for its hooks, such as `pre-commit` and `pre-push`.
+/// Variables leading git to another repository, index or folder than the working directory's; git
+/// sets these variables for hooks, such as `pre-commit` and `pre-push`.
 const ELSEWHERE: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",

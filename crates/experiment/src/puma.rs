@@ -39,8 +39,8 @@ pub fn with_flags(command: &str, flags: &[Vec<String>]) -> Option<String> {
     found.then(|| words.join(" "))
 }
 
-/// Returns how many words after `word` are its value, where it is one of the flags in any of its
-/// forms (`-t 5:5`, `-t5:5`, `--threads 5:5`, `--threads=5:5`); `None` for another word.
+/// Returns how many words after `word` are the value, where `word` is one of the flags in any form
+/// (`-t 5:5`, `-t5:5`, `--threads 5:5`, `--threads=5:5`); `None` for another word.
 fn values_behind(word: &str, flags: &[Vec<String>]) -> Option<usize> {
     flags.iter().find_map(|flag| {
         let (short, values) = (flag[0].as_str(), flag.len() - 1);

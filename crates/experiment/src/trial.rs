@@ -64,7 +64,8 @@ impl Change {
         }
     }
 
-    /// Returns the variables of B missing in A, as `NAME=VALUE`; `own` returns those of A by name.
+    /// Returns the variables of B missing in A, as `NAME=VALUE`; `own` returns the variables of A
+    /// by name.
     pub fn variables(&self, own: impl Fn(&str) -> Option<String>) -> Vec<String> {
         match self {
             Change::Remedy(Exact::Variables(pairs)) => {
@@ -83,8 +84,9 @@ impl Change {
         }
     }
 
-    /// Refuses a change of the environment's name by which B, and the command that resets its data,
-    /// would find another database than A: that of `config/database.yml` for the other name.
+    /// Refuses a change of the environment's name by which B, and the command for resetting the
+    /// data, would find another database than A: the one of `config/database.yml` for the other
+    /// name.
     ///
     /// # Errors
     /// [`ending::Cause::Usage`], with the way to give both one database.
@@ -128,8 +130,8 @@ impl Change {
         }
     }
 
-    /// Leaves the change in place where that is wanted and the comparison proved it faster, and
-    /// reverts it otherwise. Returns whether it is left, and a sentence for people.
+    /// Leaves the change in place where wanted and proved faster by the comparison; reverts the
+    /// change otherwise. Returns whether it is left, and a sentence for people.
     pub fn end(&self, comparison: &Comparison, schemas: Schemas, keep: bool) -> (bool, Text) {
         // Where a side differs from itself, no claim is to be trusted, and nothing rests on one.
         // Who presses Ctrl-C wants no index built after it.

@@ -34,8 +34,8 @@ pub(crate) enum Undo {
     Schema { before: String, made: String },
 }
 
-/// Whether the maker of a change takes it back, or whoever comes after a killed one: then others
-/// may have changed the database since.
+/// Whether the maker of a change takes the change back, or whoever comes after a killed one: then
+/// others may have changed the database since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Maker,

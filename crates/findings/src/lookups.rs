@@ -26,7 +26,7 @@ pub(crate) const SAVED_OF_AGGREGATE: f64 = 0.5;
 /// Factor over the time of a lookup by a fitting index from which a statement searches. Chosen by
 /// judgement: plans of one table by one index differ by less.
 pub(crate) const SLOWER_MIN: f64 = 5.0;
-/// Milliseconds of a statement below which another index, or another condition, is not worth it.
+/// Milliseconds of a statement below which another index, or another condition, is not worthwhile.
 pub(crate) const MEAN_MS_MIN: f64 = 0.5;
 
 /// Returns the mean time in the driver of the run's quickest statement finding a row or two by

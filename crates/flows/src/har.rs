@@ -207,7 +207,7 @@ impl Walk {
         url
     }
 
-    /// Lists cookies set by no response of the record: the flow begins without these.
+    /// Lists cookies set by no response of the record: the flow begins without such cookies.
     fn list_unset(&mut self, cookies: &str) {
         for name in self.responses.unset(cookies) {
             let why = format!(

@@ -54,7 +54,7 @@ impl Level {
 }
 
 /// Returns the JSON text with the variable returned by `variable_of` in place of each value; the
-/// function gets the value and its letters in the text. `None` for other texts.
+/// function gets the value and the letters in the text. `None` for other texts.
 pub(crate) fn template(
     text: &str,
     mut variable_of: impl FnMut(&Leaf, &str) -> Option<String>,

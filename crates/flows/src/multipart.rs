@@ -1,4 +1,4 @@
-//! Parts of a form with files (`multipart/form-data`), as a browser records them.
+//! Parts of a form with files (`multipart/form-data`), as recorded by a browser.
 
 use serde_json::Value;
 

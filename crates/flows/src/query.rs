@@ -20,7 +20,7 @@ pub(crate) struct Field {
 }
 
 /// Returns the address with the variable returned by `variable_of` in place of each value of the
-/// query; the function gets the value, and its letters as an address holds them.
+/// query; the function gets the value, and the letters in an address.
 pub(crate) fn template(
     url: &str,
     mut variable_of: impl FnMut(&Field, &str) -> Option<String>,

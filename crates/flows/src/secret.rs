@@ -38,7 +38,7 @@ const KEYS: [&str; 9] = [
     "sk-",
     "AKIA",
 ];
-/// Length of the shortest key recognised by its first letters.
+/// Length of the shortest key recognised by first letters.
 const KEY_LETTERS_MIN: usize = 20;
 
 /// Returns whether a field or header of the name holds a secret.

@@ -25,7 +25,7 @@ const STORES: [&str; 11] = [
 /// Names and values of variables.
 type Variables = Vec<(String, String)>;
 
-/// Commands of the shell that start no program.
+/// Commands of the shell starting no program.
 const NO_PROGRAMS: [&str; 5] = ["cd", "export", "set", "ulimit", "umask"];
 
 /// What decides which stores an app uses.
@@ -208,7 +208,7 @@ fn environments(line: &str) -> Vec<Variables> {
     all
 }
 
-/// Returns the commands of a shell line: what stands between its operators.
+/// Returns the commands of a shell line: the texts between operators.
 fn parts(line: &str) -> Vec<&str> {
     let mut quote = None;
     line.split(|c: char| {

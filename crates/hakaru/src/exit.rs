@@ -50,7 +50,7 @@ impl Exit {
     /// another code. The same number as [`Exit::Usage`].
     pub(crate) const DIFFERS: Exit = Exit::Usage;
 
-    /// Returns the code of a result that went well in itself, kept or not.
+    /// Returns the code of a result without a failure of its own, kept or not.
     pub(crate) fn of_kept(self, is_kept: bool) -> Exit {
         match self {
             Exit::Ok if !is_kept => Exit::NotKept,

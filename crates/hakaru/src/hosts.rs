@@ -13,7 +13,7 @@ use crate::settings::config::host::Host;
 /// Interval of looking at Ctrl-C and other ends of a wait for hosts.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
-/// What a host does for this program.
+/// What a host does for Hakaru.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Collector,

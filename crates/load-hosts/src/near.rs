@@ -79,7 +79,7 @@ pub fn prepare(generators: &[Generator<'_>], order: &str) -> Result<Vec<Ready>, 
 }
 
 /// Sends each generator a start time by the generator's clock; returns the instant on the wall
-/// clock of this host.
+/// clock of the local host.
 ///
 /// # Errors
 /// The hosts that are lost.

@@ -303,7 +303,7 @@ impl Statuses {
     }
 }
 
-/// Returns the number of requests whose time is not a lower bound: those with a response.
+/// Returns the number of requests whose time is not a lower bound: requests with a response.
 fn answered(latency: &Histogram<u64>, outcomes: &Outcomes) -> u64 {
     let at_least = outcomes.of(Outcome::TimedOut) + outcomes.of(Outcome::Unanswered);
     latency.len().saturating_sub(at_least)

@@ -66,8 +66,8 @@ pub fn control_group(pid: u32) -> Option<doctor::snapshot::Group> {
     group::read(&format!("/proc/{pid}"), &mut Vec::new())
 }
 
-/// Returns the app's folder in which a process stands, by its path here; `None` where it cannot be
-/// read, holds no app, or the path leads elsewhere, as from another root.
+/// Returns the app's folder in which a process stands, by its path here; `None` where the folder
+/// cannot be read, holds no app, or the path leads elsewhere, as from another root.
 pub fn folder_of(pid: u32) -> Option<PathBuf> {
     let at = format!("/proc/{pid}/cwd");
     let folder = fs::read_link(&at).ok()?;

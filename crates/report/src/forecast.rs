@@ -93,7 +93,7 @@ pub fn load_words(load: &Load) -> Text {
     }
 }
 
-/// A prediction with the model and setting behind it.
+/// A prediction with the underlying model and setting.
 #[derive(Clone, Debug)]
 pub struct Forecast<'a> {
     /// The run's number.

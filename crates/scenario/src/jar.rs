@@ -381,7 +381,7 @@ mod tests {
         check(&["a=1; path=/", &format!("{more}; path=/")], "/", "a=1");
     }
 
-    /// 5.6, step 1: control characters; other bytes go back as they came.
+    /// 5.6, step 1: control characters; other bytes go back unchanged.
     #[test]
     fn bytes_beyond_ascii_go_back_as_they_came() {
         check(&["a=\u{1}; path=/", "b=1\t2; path=/"], "/", "b=1\t2");

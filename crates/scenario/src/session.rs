@@ -60,7 +60,7 @@ pub struct User {
     /// Path and query of the last request, when the response may be stored or may change what is;
     /// empty otherwise.
     target: String,
-    /// Whether the last request may change what is stored of its target.
+    /// Whether the last request may change what is stored of the target.
     is_changing: bool,
     socket: Socket,
 }

@@ -244,7 +244,7 @@ impl Roles {
         }
     }
 
-    /// Statements creating the roles on a server without them.
+    /// Statements creating the roles on a server without roles.
     pub(crate) fn statements(&self) -> Vec<String> {
         let roles = self.by_name.iter();
         let creates = roles.map(|(name, role)| spell::create(self.flavour, name, role));

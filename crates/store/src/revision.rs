@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 /// the journal.
 const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Endings of files that make an app behave differently.
+/// Endings of files changing an app's behaviour.
 const SOURCES: [&str; 14] = [
     "rb", "ru", "rake", "erb", "haml", "slim", "jbuilder", "yml", "yaml", "sql", "lock", "js",
     "ts", "go",
@@ -56,9 +56,9 @@ pub fn of(project: &Path) -> Revision {
     }
 }
 
-/// Returns the app's source files that git does not know yet, each with its length and the time of
-/// its last change: a run with a new initializer is no repetition of the one before. Other files,
-/// such as pages and dumps, come and go without a change of the app.
+/// Returns the app's source files unknown to git, each with length and time of the last change: a
+/// run with a new initializer is no repetition of the one before. Other files, such as pages and
+/// dumps, come and go without a change of the app.
 fn new_sources(project: &Path) -> Vec<(String, u64, Option<SystemTime>)> {
     let others = ["ls-files", "--others", "--exclude-standard", "-z"];
     let names = git(project, &others).unwrap_or_default();

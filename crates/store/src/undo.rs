@@ -7,17 +7,17 @@ use crate::{Store, StoreError};
 /// A temporary change outside of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undo {
-    /// Number of the change; 0 before it is recorded.
+    /// Number of the change; 0 before the change is recorded.
     pub id: i64,
     /// What kind of change; the program knows how to take back each.
     pub kind: String,
     /// On what; never a secret.
     pub what: String,
     /// The database of the change, without user and password; empty for other kinds, and for
-    /// changes of programs that recorded none.
+    /// changes of programs recording none.
     pub place: String,
-    /// What the change makes of it, where that is to be recognised before anything is taken back;
-    /// else empty.
+    /// What the change makes of the database, where recognised before anything is taken back; else
+    /// empty.
     pub made: String,
 }
 
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(store.undos().unwrap(), []);
     }
 
-    /// Changes of programs that recorded no place are read, with none.
+    /// Changes of programs recording no place are read, with none.
     #[test]
     fn a_change_of_an_older_program_has_no_place() {
         let project = TempDir::new().unwrap();

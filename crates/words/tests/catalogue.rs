@@ -252,7 +252,7 @@ fn collect(folder: &Path, templates: &mut Templates) {
     }
 }
 
-/// The part of a source before its module of tests. A single item for tests ends nothing.
+/// The part of a source before the module of tests. A single item for tests ends nothing.
 fn before_tests(source: &str) -> &str {
     let mark = "#[cfg(test)]\n";
     let is_module = |at: &usize| {

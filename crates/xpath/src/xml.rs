@@ -162,7 +162,7 @@ impl Reader<'_> {
         self.scan.take(">");
     }
 
-    /// Finds a name's namespace; that without a prefix is for elements only.
+    /// Finds a name's namespace; a default namespace is for elements only.
     fn resolve(&self, name: &str, is_element: bool) -> Name {
         let split = name
             .split_once(':')

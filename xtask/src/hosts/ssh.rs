@@ -1,4 +1,4 @@
-//! SSH servers of hosts, and a client's config for all of them.
+//! SSH servers of hosts, and a client's config for all servers.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -50,7 +50,7 @@ impl Table {
         }
     }
 
-    /// Puts a result in its place, instead of an older one; returns the line.
+    /// Puts a result in the row's place, instead of an older one; returns the line.
     pub(super) fn put(&mut self, row: &Row, result: &RowResult, day: &str) -> String {
         let mut cells = vec![row.ruby.clone(), row.server(), row.mode.name.to_owned()];
         cells.extend(result.cells.iter().map(show));

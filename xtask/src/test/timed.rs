@@ -1,4 +1,4 @@
-//! CPU time of a command, with all children that the command awaited.
+//! CPU time of a command, with all awaited children.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -148,7 +148,7 @@ fn usual_weight(group: &Group) -> Text {
     }
 }
 
-/// Returns the way back to a weight; shares of version 1 are not known as they were written.
+/// Returns the way back to a weight; shares of version 1 are not known as written.
 fn weight_again(group: &Group, weight: u64) -> Text {
     match group.version {
         1 => phrase!("as before").into(),

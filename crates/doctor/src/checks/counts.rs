@@ -1,4 +1,5 @@
-//! Numbers of an app's configuration: workers, threads, connections, and the cores for them.
+//! Numbers of an app's configuration: workers, threads, connections, and the cores for these
+//! numbers.
 //!
 //! A variable counts where a line reads it. A number that is written wins over any variable, since
 //! Puma takes its own variables only for what its file does not set.
@@ -18,7 +19,7 @@ pub(super) fn workers(s: &Snapshot) -> Option<u32> {
     resolved(s, app.workers, &app.workers_origin, &[WORKERS])
 }
 
-/// Returns Puma's workers; 0, a single process, if nothing sets them.
+/// Returns Puma's workers; 0, a single process, if nothing is set.
 pub(super) fn workers_or_single(s: &Snapshot) -> Option<u32> {
     let is_unset =
         s.app.as_ref()?.workers_origin == Origin::Unset && !s.process.env.contains_key(WORKERS);
@@ -51,13 +52,13 @@ fn resolved(s: &Snapshot, number: Option<u32>, origin: &Origin, own: &[&str]) ->
     }
 }
 
-/// Returns the change to a number of workers, where it has an effect.
+/// Returns the change to a number of workers, where a change has an effect.
 pub(super) fn set_workers(s: &Snapshot, workers: u32) -> Text {
     let origin = s.app.as_ref().map(|app| &app.workers_origin);
     changed(origin, WORKERS, workers, format!("workers {workers}"))
 }
 
-/// Returns the change to a number of threads, where it has an effect.
+/// Returns the change to a number of threads, where a change has an effect.
 pub(super) fn set_threads(s: &Snapshot, threads: u32) -> Text {
     let origin = s.app.as_ref().map(|app| &app.threads_origin);
     changed(

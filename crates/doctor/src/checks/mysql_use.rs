@@ -320,7 +320,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn memory_sum(db: &Database, s: &Snapshot) -> Option<Found> {
-    /// Buffers of each connection with their usual sizes; all may be set while the server runs.
+    /// Buffers of each connection with usual sizes; all may be set while the server runs.
     const OF_THREAD: [(&str, f64); 5] = [
         ("sort_buffer_size", 262_144.0),
         ("join_buffer_size", 262_144.0),

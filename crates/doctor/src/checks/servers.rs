@@ -314,7 +314,7 @@ pub(super) fn at_start(name: &str, value: impl std::fmt::Display) -> Text {
     )
 }
 
-/// Returns the memory of a server on this machine, bytes: the machine's, or the limit of the
+/// Returns the memory of a server on the same machine, bytes: the machine's, or the limit of the
 /// server's control group. That of a server elsewhere is unknown.
 pub(super) fn memory(db: &Database, s: &Snapshot) -> Option<f64> {
     let machine = s.machine.memory_bytes.get("MemTotal");

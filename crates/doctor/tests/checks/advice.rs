@@ -1,4 +1,4 @@
-//! What findings advise: values that the server takes, that fit the machine, and that harm nobody
+//! What findings advise: values accepted by the server, fitting the machine, and harming nobody
 //! else.
 
 use doctor::snapshot::DatabaseKind::{self, Mariadb, Mysql, Postgres, Sqlite};

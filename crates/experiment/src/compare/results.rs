@@ -110,8 +110,8 @@ impl Experiment<'_> {
     }
 }
 
-/// Returns the note about measurements without any response: repeated, they are in no figure, so a
-/// side that hangs now and then would look sound.
+/// Returns the note about measurements without any response: repeated, measurements are in no
+/// figure, so a side hanging now and then would look sound.
 fn silences(label: Label, count: u64) -> Option<Text> {
     (count > 0).then(|| {
         text!(

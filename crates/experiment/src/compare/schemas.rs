@@ -348,8 +348,8 @@ fn move_to(side: &mut Side, directory: &Path) {
     }
 }
 
-/// Refuses sides with two databases: a change in one of them is not there for the other side, and
-/// its rows are others.
+/// Refuses sides with two databases: a change in one database is not there for the other side, and
+/// the rows are others.
 fn one_database(addresses: [Option<&str>; 2]) -> Result<(), Failure> {
     let [a, b] = addresses.map(|address| {
         let place = address.map(|address| scratch::place_of(address).ok());

@@ -92,7 +92,7 @@ impl Sides {
         Ok(self)
     }
 
-    /// Copies the folder of a side that would lie on another file system than the other side's: the
+    /// Copies the folder of a side lying on another file system than the other side's: the
     /// temporary folder is often in memory, where logs and SQLite files cost nothing.
     fn bring_together(&mut self, context: &Context) -> Result<(), Failure> {
         let is_moved = [self.a.copied.is_some(), self.b.copied.is_some()];

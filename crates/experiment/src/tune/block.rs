@@ -229,7 +229,7 @@ fn figures(segment: &Measurement, booted: bool) -> Result<Block, String> {
     })
 }
 
-/// Data that was not reset is no setting's fault: called broken, settings that work would drop out.
+/// Data not reset is no setting's fault: called broken, working settings would drop out.
 fn of_reset(failure: Failure) -> BlockError {
     match failure.cause {
         Cause::Interrupted => BlockError::Interrupted,

@@ -6,8 +6,8 @@ use schema_db::scratch;
 
 const NO_ADDRESS: &str = "where the database is, is not known; set `database` under [target]";
 
-/// Returns the address of the database at `place`; `None` when that was a file, which is gone.
-/// `address` is what the settings say now; an empty place is any.
+/// Returns the address of the database at `place`; `None` for a file, which is gone. `address` is
+/// what the settings say now; an empty place is any.
 ///
 /// # Errors
 /// The settings name no database, or another one, in which nothing may be changed.

@@ -1,5 +1,5 @@
-//! Removal of one worktree, by its path: the user's other worktrees stay registered, also those
-//! whose disk is away.
+//! Removal of one worktree, by path: the user's other worktrees stay registered, also those whose
+//! disk is away.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,8 +38,8 @@ pub(super) fn remove(repository: &Path, tree: &Path) -> Result<(), String> {
     }
 }
 
-/// Returns the folder in which git keeps what it knows of the worktree; `None` where it knows none
-/// at this path.
+/// Returns the folder in which git keeps the facts of the worktree; `None` where git knows none at
+/// the path.
 fn entry(repository: &Path, tree: &Path) -> Result<Option<PathBuf>, String> {
     let common = git(repository, &["rev-parse", "--git-common-dir"])?;
     let all = match fs::read_dir(repository.join(common).join("worktrees")) {

@@ -145,8 +145,8 @@ pub(crate) fn folder(settings: &mut Settings, context: &Context) -> Result<Copie
     })
 }
 
-/// Returns where a folder lies in the repository around it, such as `apps/shop/`; empty at the top,
-/// and where there is no repository.
+/// Returns where a folder lies in the surrounding repository, such as `apps/shop/`; empty at the
+/// top, and where there is no repository.
 pub(crate) fn below_top(folder: &Path) -> String {
     git(folder, &["rev-parse", "--show-prefix"]).unwrap_or_default()
 }
@@ -229,7 +229,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Copies a folder until `stop` is raised: it may hold gigabytes.
+/// Copies a folder until `stop` is raised: a folder may hold gigabytes.
 fn copy(from: &Path, to: &Path, stop: &AtomicBool) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {

@@ -10,7 +10,7 @@ use super::seen::{method, own};
 /// Library methods running a block in a transaction: ActiveRecord's, Sequel's, the drivers' own.
 const TRANSACTION: [&str; 2] = ["transaction", "within_new_transaction"];
 /// Methods of ActiveRecord running callbacks of an ended transaction (`after_commit`,
-/// `after_rollback`), below the method that ran the transaction.
+/// `after_rollback`), below the method running the transaction.
 const ENDED: [&str; 2] = ["commit_records", "rollback_records"];
 /// Library methods running a block with a pooled connection: connection_pool's, ActiveRecord's,
 /// Sequel's.

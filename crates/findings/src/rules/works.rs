@@ -118,7 +118,8 @@ struct Spent<'c, 'a> {
     /// The costliest first.
     acts: Vec<&'c ActSum<'a>>,
     demand: Demand,
-    /// Whether samples leave the statements out of the demand; the acts' own times hold them.
+    /// Whether samples leave the statements out of the demand; the acts' own times hold the
+    /// statements.
     has_samples: bool,
     /// Time besides, for what goes with the work.
     loads: Demand,

@@ -1,4 +1,4 @@
-//! Flags of a command, as curl reads them.
+//! Flags of a command, as read by curl.
 
 use super::words::Command;
 use crate::LeftOut;

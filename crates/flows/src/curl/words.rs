@@ -1,4 +1,4 @@
-//! Words of commands, as a shell splits them.
+//! Words of commands, as split by a shell.
 
 /// One command: unquoted words, and the line in the record.
 pub(super) struct Command {

@@ -47,7 +47,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) pid: Option<u32>,
 
-    /// The app's folder [default: that of the process of --pid, else this one]
+    /// The app's folder [default: the one of the process of --pid, else the current one]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: Option<PathBuf>,
 

@@ -107,7 +107,7 @@ fn gems(lock: &str) -> BTreeMap<String, String> {
     lock.lines().filter_map(gem).collect()
 }
 
-/// Returns the line of Ruby or YAML without the comment at its end.
+/// Returns the line of Ruby or YAML without the comment at the end.
 fn without_comment(line: &str) -> &str {
     let line = line.trim();
     let begins = |at: &usize| {
@@ -185,7 +185,7 @@ fn counted(source: &str, expression: &str, depth: u32) -> (Option<u32>, Origin) 
     computed
 }
 
-/// The first quoted text, and what stands behind it.
+/// The first quoted text, and what stands behind the text.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let begin = text.find(['"', '\''])?;
     let quote = text[begin..].chars().next()?;

@@ -56,7 +56,7 @@ pub(crate) fn program(wanted: &Wanted) -> Result<String, String> {
     Ok(program.unwrap_or("ruby").to_owned())
 }
 
-/// Queries the Ruby; `None` where there is none, or none that can be queried.
+/// Queries the Ruby; `None` where there is none, or none can be queried.
 pub(super) fn read(
     wanted: &Wanted,
     env: &BTreeMap<String, String>,

@@ -100,7 +100,7 @@ fn version(banner: &str) -> Version {
     Version(next(), next(), next())
 }
 
-/// Executes a statement in the SQL mode of its kind.
+/// Executes a statement in the SQL mode of the statement's kind.
 pub(super) fn execute(connection: &mut Conn, sql: &str) -> Result<(), DbError> {
     let run = |connection: &mut Conn, sql: &str| {
         let done = connection.query_drop(sql);

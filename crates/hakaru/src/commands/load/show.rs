@@ -40,8 +40,7 @@ impl Outputs<'_> {
     }
 }
 
-/// Prints the result, and writes the requested files; one that cannot be written keeps no other
-/// back.
+/// Prints the result, and writes the requested files; an unwritable one keeps no other back.
 pub(super) fn show(view: &View<'_>, outputs: &Outputs<'_>) -> Result<(), Failure> {
     match outputs.json {
         true => output::data(&load_report::json::document(view, words::Language::English)),

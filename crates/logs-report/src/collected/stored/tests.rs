@@ -4,7 +4,7 @@ use collect::usage::Processes;
 use super::*;
 use crate::collected::{View, json};
 
-/// The facts of [`hosts`], as version 1 has them.
+/// The facts of [`hosts`], in version 1.
 const VERSION_1: &[u8] = include_bytes!("version-1.json");
 
 const ACCESS: &str = "time:1791608136.250\tmethod:GET\turi:/a/1\tstatus:200\tsize:9\treqtime:0.100\tapptime:0.09\tupstream_addr:10.0.0.2:80\n";

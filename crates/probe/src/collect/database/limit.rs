@@ -1,5 +1,5 @@
-//! The memory limit of a database server on this machine: that of the server's control group, which
-//! is often another than the app's.
+//! The memory limit of a database server on the same machine: the one of the server's control
+//! group, which is often another than the app's.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use doctor::snapshot::DatabaseKind;
 use crate::collect::group;
 
 /// Returns the limit of the servers of a kind, bytes; `None` without one, and where several servers
-/// have different ones, since no process says which of them has the connection.
+/// have different ones, since no process says which server has the connection.
 pub(super) fn memory(kind: DatabaseKind) -> Option<u64> {
     let names: &[&str] = match kind {
         DatabaseKind::Mysql => &["mysqld"],

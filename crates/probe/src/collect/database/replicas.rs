@@ -11,7 +11,7 @@ pub(super) struct Status {
     /// Seconds of the source that is furthest ahead, beyond a delay that was asked for; `None`
     /// where no source is followed.
     pub(super) lag_s: Option<f64>,
-    /// Sources that are not followed, with the reason.
+    /// Sources not followed, with the reason.
     pub(super) stopped: Vec<String>,
 }
 

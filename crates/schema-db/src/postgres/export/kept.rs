@@ -322,7 +322,7 @@ pub(super) const PUBLISHED_14: &str = "
     WHERE NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_publication'::regclass AND e.objid = p.oid)
     ORDER BY 1";
 
-/// Subscriptions, which only those may read who may read passwords. They are made without a
+/// Subscriptions, readable only with the right to read passwords. They are made without a
 /// connection, so that nothing is copied twice.
 pub(super) const SUBSCRIPTIONS: &str = "
     SELECT format('CREATE SUBSCRIPTION %I CONNECTION %L PUBLICATION %s WITH (connect = false, slot_name = %s%s)', subname,

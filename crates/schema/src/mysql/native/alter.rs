@@ -238,8 +238,7 @@ impl Builder<'_> {
         (places, periods)
     }
 
-    /// Drops periods behind their indexes; returns the places. The table's statements begin at
-    /// `start`.
+    /// Drops periods behind indexes; returns the places. The table's statements begin at `start`.
     fn drop_periods(
         &mut self,
         diff: &TableDiff<'_>,

@@ -342,7 +342,7 @@ impl<'a> Builder<'a> {
         is_there && !loses_column && !self.is_made_again(on, kept)
     }
 
-    /// Dropped base types, and the functions on them.
+    /// Dropped base types, and the functions on such types.
     pub(super) fn gone_types(&self) -> HashSet<String> {
         let (from, to) = (self.from, self.to);
         let types = from.kept.iter();

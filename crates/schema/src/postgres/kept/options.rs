@@ -8,7 +8,7 @@ use super::reader::{Reader, find_word};
 use crate::postgres::name::quote;
 use crate::{Hazard, Verb};
 
-/// A statement, and what it can harm.
+/// A statement, and its possible harm.
 pub(crate) struct Change {
     pub(crate) sql: String,
     pub(crate) hazards: Vec<Hazard>,
