@@ -4,6 +4,7 @@ mod acts;
 mod costs;
 mod inside;
 mod machine;
+mod memory;
 mod outside;
 mod settings;
 mod sql;

@@ -5,7 +5,7 @@ use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
 use figures::counted;
-use recording::{HostSample, ProcessRole};
+use recording::{HostSample, ProcessRole, RuntimeSample};
 use words::{Text, text};
 
 use crate::context::Context;
@@ -55,8 +55,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         }
     }
     let grown: Vec<Growth> = by_process
-        .values()
-        .filter_map(|points| growth(points))
+        .iter()
+        .filter_map(|(pid, points)| growth(*pid, points))
         .collect();
     let free = inside.last().copied().and_then(free);
     Grown::of(grown, free)
@@ -67,6 +67,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 
 /// Growth of a process, bytes.
 struct Growth {
+    pid: u32,
     seconds: f64,
     begun: f64,
     first: f64,
@@ -91,13 +92,14 @@ impl Growth {
 }
 
 /// The growth of a steadily growing process; `None` for any other.
-fn growth(points: &[(f64, f64)]) -> Option<Growth> {
+fn growth(pid: u32, points: &[(f64, f64)]) -> Option<Growth> {
     let (first, last) = (points.first()?, points.last()?);
     let middle = (first.0 + last.0) / 2.0;
     let half = points
         .iter()
         .min_by(|a, b| (a.0 - middle).abs().total_cmp(&(b.0 - middle).abs()))?;
     let growth = Growth {
+        pid,
         seconds: last.0 - first.0,
         begun: first.1,
         first: half.1 - first.1,
@@ -111,6 +113,60 @@ fn growth(points: &[(f64, f64)]) -> Option<Growth> {
         false => SECONDS_MIN,
     };
     (growth.seconds >= seconds_min && steady && much).then_some(growth)
+}
+
+/// Fewest objects alive in a process in the middle third of the window and in the last: a process
+/// still fills caches in the first.
+struct Alive {
+    middle: u64,
+    last: u64,
+}
+
+impl Alive {
+    /// `None` where a third has no major collection: what looks alive may be garbage.
+    fn of(context: &Context<'_>, pid: u32) -> Option<Alive> {
+        let window = context.recording.window;
+        let runtime = context.recording.runtime.iter();
+        let samples: Vec<&RuntimeSample> = runtime
+            .filter(|sample| sample.pid == pid && window.contains(sample.at))
+            .collect();
+        let third = samples.len() / 3;
+        let fewest = |third: &[&RuntimeSample]| {
+            let majors = third
+                .last()?
+                .gc_major
+                .saturating_sub(third.first()?.gc_major);
+            let alive = third.iter().map(|sample| sample.heap_live);
+            alive.min().filter(|_| majors > 0)
+        };
+        Some(Alive {
+            middle: fewest(&samples[third..2 * third])?,
+            last: fewest(&samples[2 * third..])?,
+        })
+    }
+
+    fn grow(&self) -> bool {
+        self.last as f64 >= (1.0 + GROWN_SHARE_MIN) * self.middle as f64
+    }
+
+    fn evidence(&self) -> Text {
+        let (middle, last) = (numbers::count(self.middle), numbers::count(self.last));
+        match self.grow() {
+            true => text!(
+                "the process holds more and more Ruby objects: at least {middle} are alive in the middle third of the \
+                 run, at least {last} in the last",
+                middle,
+                last
+            ),
+            false => text!(
+                "the number of Ruby objects alive hardly grows (at least {middle} in the middle third of the run, \
+                 {last} in the last): what grows is long strings, memory of native code, or what the allocator \
+                 cannot reuse",
+                middle,
+                last
+            ),
+        }
+    }
 }
 
 /// Memory still available to the app, bytes: of the control group where one has a limit, else of
@@ -176,6 +232,9 @@ fn finding(context: &Context<'_>, grown: &Grown) -> Finding {
     let bytes = |bytes: f64| numbers::bytes(bytes.max(0.0) as u64);
     let most = &grown.most;
     let arenas = context.setting("MALLOC_ARENA_MAX").is_none();
+    let alive = Alive::of(context, most.pid);
+    // What leaks is not held by the allocator.
+    let leaks = most.is_steep() || alive.as_ref().is_some_and(Alive::grow);
     let full = grown.fills_soon().map(|seconds| {
         let minutes = (seconds / 60.0).ceil() as u64;
         text!(", full in {minutes}", minutes = counted!(minutes, "minute"))
@@ -191,20 +250,17 @@ fn finding(context: &Context<'_>, grown: &Grown) -> Finding {
         why: text!(
             "at the limit of its container a process is killed with all the requests it has"
         ),
-        evidence: evidence(context, grown),
+        evidence: evidence(context, grown, alive.as_ref()),
         remedy: Remedy {
             text: text!(
                 "run longer to see whether it stops; then look for what only grows: caches without a limit, arrays \
                  and hashes in constants and class variables, objects that subscribe and never leave \
                  (ObjectSpace.dump_all twice, and the difference)"
             ),
-            // What leaks is not held by the allocator.
-            exact: (arenas && !most.is_steep())
-                .then(|| Exact::variables([("MALLOC_ARENA_MAX", "2")])),
-            safety: if most.is_steep() {
-                Safety::Code
-            } else {
-                Safety::Careful
+            exact: (arenas && !leaks).then(|| Exact::variables([("MALLOC_ARENA_MAX", "2")])),
+            safety: match leaks {
+                true => Safety::Code,
+                false => Safety::Careful,
             },
         },
         estimated_gain: text!("no time; the app is not killed, and more workers fit"),
@@ -214,7 +270,7 @@ fn finding(context: &Context<'_>, grown: &Grown) -> Finding {
     }
 }
 
-fn evidence(context: &Context<'_>, grown: &Grown) -> Vec<Text> {
+fn evidence(context: &Context<'_>, grown: &Grown, alive: Option<&Alive>) -> Vec<Text> {
     let bytes = |bytes: f64| numbers::bytes(bytes.max(0.0) as u64);
     let most = &grown.most;
     let mut evidence = vec![text!(
@@ -235,6 +291,7 @@ fn evidence(context: &Context<'_>, grown: &Grown) -> Vec<Text> {
             thousand = bytes(thousand)
         ));
     }
+    evidence.extend(alive.map(Alive::evidence));
     evidence.extend(context.allocator().map(|site| {
         text!(
             "most objects seem to be made at {line}: there the collector is set off most often",

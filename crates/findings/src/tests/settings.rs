@@ -410,7 +410,7 @@ fn connections_that_are_closed_and_bodies_that_are_plain_or_dear() {
 }
 
 /// Samples each second in which each process uses so many cores, and the app has so many bytes.
-fn hosted(cores: &[(ProcessRole, f64)], bytes: fn(u64) -> u64, seconds: u64) -> Run {
+pub(super) fn hosted(cores: &[(ProcessRole, f64)], bytes: fn(u64) -> u64, seconds: u64) -> Run {
     requests().with(|recording| {
         recording.window.end = recording.window.start + Nanos(seconds * 1_000 * MS);
         for second in 0..seconds {
