@@ -10,7 +10,7 @@ use whatif::{Baseline, Model, Removal, Setup};
 
 use crate::acts::{self, ActSum};
 use crate::associations::{self, Association};
-use crate::costs::{Allocator, Costs, HeldWait, Hot, IoLine, Shares};
+use crate::costs::{Allocator, Costs, HeldWait, Hot, IoLine, Named, Shares};
 use crate::demand::{Demand, Demands, Gain, most_sure};
 use crate::host;
 use crate::lookups;
@@ -171,6 +171,20 @@ impl<'a> Context<'a> {
             BurstKind::Running,
             share * self.demands.held_ms(route),
         )
+    }
+
+    /// The part of a route's time in named work and below, of each kind; `None` without samples of
+    /// the work.
+    pub(crate) fn work_demand(&self, route: usize, named: Named) -> Option<Demand> {
+        let shares = self.costs.as_ref()?.work(route, named)?;
+        let of = |kind| {
+            Demand::on(
+                route,
+                kind,
+                shares[kind as usize] * self.time_of(route, kind),
+            )
+        };
+        Some(BurstKind::ALL.map(of).into_iter().sum())
     }
 
     /// The lines of the app below which a route's requests run longest.

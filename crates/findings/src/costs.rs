@@ -8,6 +8,7 @@ mod callers;
 mod held;
 mod io;
 mod seen;
+mod work;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -23,6 +24,8 @@ pub(crate) use io::IoLine;
 use io::{Io, reads_or_writes, waits};
 pub(crate) use seen::is_template;
 use seen::{Seen, Stacks, spawns};
+use work::Works;
+pub(crate) use work::{ByKind, Named};
 
 /// Samples of a route below which nothing is said of the route's lines.
 const SAMPLES_MIN: u32 = 30;
@@ -79,6 +82,7 @@ struct OfRoute {
     json_loads: u64,
     /// Samples around other templates rendered by a template, by the template's line.
     renders: HashMap<String, u64>,
+    works: Works,
     io: Io,
 }
 
@@ -165,6 +169,7 @@ impl Costs {
                 .unwrap_or_else(|| stacks.seen(sample.stack));
             let of = costs.routes.entry(*route).or_default();
             of.io.add(stack, sample);
+            of.works.add(stack, sample);
             let is_held = matches!(sample.state, State::Running | State::Gc);
             if is_held && stack.loads_json {
                 of.json_loads += sample.weight;
@@ -227,6 +232,14 @@ impl Costs {
         let of = self.routes.get(&route);
         let of = of.filter(|of| of.samples >= SAMPLES_MIN);
         of.map_or(0.0, |of| of.json_loads as f64 / of.weight as f64)
+    }
+
+    /// Shares of a route's time, of each kind, in named work and below; `None` without a sample of
+    /// the work, or with too few of the route.
+    pub(crate) fn work(&self, route: usize, named: Named) -> Option<ByKind> {
+        let of = self.routes.get(&route)?;
+        let of = Some(of).filter(|of| of.samples >= SAMPLES_MIN)?;
+        of.works.shares(named)
     }
 
     /// Lines of templates with others rendered below, by line and route; each with the share of the

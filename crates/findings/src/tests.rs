@@ -10,6 +10,7 @@ mod settings;
 mod sql;
 mod threads;
 mod trust;
+mod works;
 mod worth;
 
 use recording::{

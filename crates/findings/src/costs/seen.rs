@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use stacks::{Frame, FrameId, Location, Profile, StackId};
 
+use super::work::Named;
+
 /// Most frames of the app in a source line, as recorded by the agent.
 const FRAMES_MAX: usize = 4;
 /// Parts of the names of ActiveRecord's and Sequel's methods for making objects of rows.
@@ -113,6 +115,7 @@ impl<'a> Stacks<'a> {
             makes_rows: own.makes_rows,
             renders: false,
             does: own.does,
+            named: own.named.or(self.seen(caller).named),
             ..self.seen(caller).clone()
         }
     }
@@ -149,6 +152,8 @@ pub(super) struct Seen<'a> {
     pub(super) loads_json: bool,
     /// Whether the stack belongs to a statement issued by the app's innermost line.
     pub(super) issues: bool,
+    /// The innermost named work around the stack's end.
+    pub(super) named: Option<Named>,
     does: Does,
 }
 
@@ -166,6 +171,7 @@ impl<'a> Seen<'a> {
             json: None,
             loads_json: false,
             issues: false,
+            named: Named::innermost(profile, locations),
             does: does(profile, locations, root),
         };
         match seen.does {
@@ -202,6 +208,11 @@ impl<'a> Seen<'a> {
         seen.issues = innermost.is_some_and(|line| issuing.contains(line.as_str()));
         seen
     }
+
+    /// Whether a library builds, issues or reads a statement.
+    pub(super) fn queries(&self) -> bool {
+        self.does == Does::Query
+    }
 }
 
 /// Returns the purpose of the innermost frame with a known one.
@@ -220,7 +231,8 @@ fn does(profile: &Profile, locations: &[Location], root: &str) -> Does {
     Does::Other
 }
 
-fn makes_json(frame: &Frame) -> bool {
+/// Whether a method turns objects into JSON.
+pub(super) fn makes_json(frame: &Frame) -> bool {
     let name = &frame.name;
     MAKES_JSON.iter().any(|end| name.ends_with(end))
         || JSON.iter().any(|start| name.starts_with(start))

@@ -10,19 +10,18 @@ use words::{Phrase, Text, phrase, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
-use crate::costs::{Hot, is_template};
+use crate::costs::{Hot, Named, is_template};
 use crate::demand::Demand;
 use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
-
-/// The rule supported by samples.
-const JSON: RuleId = RuleId::JsonShare;
 
 /// A kind of named work.
 struct Work {
     rule: RuleId,
     /// Names of the work's activities.
     names: &'static [&'static str],
+    /// The work in the stacks of samples; `None` where times say as much.
+    sampled: Option<Named>,
     /// Subject in the title.
     what: Phrase,
     why: Phrase,
@@ -37,6 +36,7 @@ const WORKS: [Work; 5] = [
     Work {
         rule: RuleId::SessionShare,
         names: &["session load", "session commit"],
+        sampled: Some(Named::Session),
         what: phrase!("loading and storing sessions"),
         why: phrase!(
             "the session is read, checked or decrypted, and written again on every request that touches it"
@@ -48,8 +48,9 @@ const WORKS: [Work; 5] = [
         confidence: Confidence::Medium,
     },
     Work {
-        rule: JSON,
+        rule: RuleId::JsonShare,
         names: &["JSON.generate", "JSON.parse"],
+        sampled: Some(Named::Json),
         what: phrase!("JSON"),
         why: phrase!("every value is walked and written, however little of it is new"),
         remedy: phrase!(
@@ -61,6 +62,7 @@ const WORKS: [Work; 5] = [
     Work {
         rule: RuleId::MarshalShare,
         names: &["Marshal.load", "Marshal.dump"],
+        sampled: Some(Named::Marshal),
         what: phrase!("Marshal"),
         why: phrase!(
             "objects are taken apart and put together again, mostly on their way from and to a cache"
@@ -74,6 +76,7 @@ const WORKS: [Work; 5] = [
     Work {
         rule: RuleId::TemplateShare,
         names: &["template"],
+        sampled: Some(Named::Template),
         what: phrase!("rendering templates"),
         why: phrase!("the same page is put together anew for each request"),
         remedy: phrase!(
@@ -85,6 +88,7 @@ const WORKS: [Work; 5] = [
     Work {
         rule: RuleId::Logging,
         names: &["log"],
+        sampled: None,
         what: phrase!("writing the log"),
         why: phrase!(
             "a line is formatted and written before the answer goes on, and each write waits for all previous ones"
@@ -113,6 +117,14 @@ pub(super) fn finds(context: &Context<'_>, rule: RuleId) -> bool {
     works.any(|work| Spent::of(context, work).is_some())
 }
 
+impl Work {
+    /// Whether statements issued on the way are no part of the work: Marshal issues none, and a
+    /// session is a row of a store.
+    fn asks_elsewhere(&self) -> bool {
+        matches!(self.sampled, Some(Named::Json | Named::Template))
+    }
+}
+
 /// Time spent on a kind of work, if considerable.
 struct Spent<'c, 'a> {
     /// The costliest first.
@@ -120,7 +132,7 @@ struct Spent<'c, 'a> {
     demand: Demand,
     /// Whether samples leave the statements out of the demand; the acts' own times hold the
     /// statements.
-    has_samples: bool,
+    leaves_statements: bool,
     /// Time besides, for what goes with the work.
     loads: Demand,
     /// Sentences from samples.
@@ -140,7 +152,7 @@ impl<'c, 'a> Spent<'c, 'a> {
         (is_much && !acts.is_empty()).then_some(Spent {
             acts,
             demand,
-            has_samples: sampled.has_samples(),
+            leaves_statements: sampled.has_samples() && work.asks_elsewhere(),
             loads: sampled.loads,
             lines: sampled.lines,
         })
@@ -230,7 +242,7 @@ fn evidence(context: &Context<'_>, work: &Work, spent: &Spent<'_, '_>, route: &s
         ));
     }
     let acts = spent.acts.iter().take(LINES_SHOWN);
-    evidence.extend(acts.map(|act| told(act, spent.has_samples)));
+    evidence.extend(acts.map(|act| told(act, spent.leaves_statements)));
     evidence.extend(spent.lines.iter().cloned());
     evidence.extend(settings(context, work));
     evidence
@@ -238,9 +250,9 @@ fn evidence(context: &Context<'_>, work: &Work, spent: &Spent<'_, '_>, route: &s
 
 /// Returns the text of one activity: the name, the time, and the calling line. A middleware's work
 /// has no line of the app.
-fn told(act: &ActSum<'_>, has_samples: bool) -> Text {
+fn told(act: &ActSum<'_>, leaves_statements: bool) -> Text {
     let (what, time) = (Text::named(act.what), ms(act.time_ms));
-    let told = match has_samples {
+    let told = match leaves_statements {
         true => text!("{what} {time} with the statements in it", what, time),
         false => text!("{what} {time}", what, time),
     };
@@ -272,16 +284,31 @@ impl Sampled {
     }
 }
 
-/// Returns what samples say of a kind of work. JSON costs more than its generator takes: objects
-/// are first turned into what can be written.
+/// Returns what samples say of a kind of work: all below the library's methods, and for a session
+/// the waits for the store too.
 fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
-    let mut sampled = Sampled::default();
-    if work.rule == RuleId::TemplateShare {
+    let mut sampled = match work.sampled {
+        Some(Named::Json) => sampled_json(context, work),
+        Some(named) => {
+            let routes = 0..context.joined.routes.len();
+            let demands = routes.filter_map(|route| context.work_demand(route, named));
+            Sampled {
+                demand: demands.sum(),
+                ..Sampled::default()
+            }
+        }
+        None => Sampled::default(),
+    };
+    if work.sampled == Some(Named::Template) {
         sampled.lines = template_lines(context);
     }
-    if work.rule != JSON {
-        return sampled;
-    }
+    sampled
+}
+
+/// Returns what samples say of JSON. It costs more than its generator takes: objects are first
+/// turned into what can be written.
+fn sampled_json(context: &Context<'_>, work: &Work) -> Sampled {
+    let mut sampled = Sampled::default();
     for (route, name) in context.joined.routes.iter().enumerate() {
         let Some((line, share)) = context.json_share(route) else {
             continue;
