@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use breakdown::Joined;
-use recording::{ActKind, Recording, TextId};
+use recording::{ActKind, Handled, Recording, TextId};
 
 /// One kind of act at one source line, over the measured requests.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct ActSum<'a> {
     pub(crate) time_ms: f64,
     /// Routes with the requests and milliseconds of the act; the longest time first.
     pub(crate) routes: Vec<(usize, u64, f64)>,
+    /// Name and source lines of the acts, as recorded.
+    ids: Vec<(TextId, TextId)>,
 }
 
 #[derive(Default)]
@@ -53,6 +55,7 @@ pub(crate) fn sum<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<ActS
                 count: joined.in_all(sum.count),
                 time_ms: ms(sum.nanos),
                 routes,
+                ids: vec![(what, site)],
             }
         })
         .collect();
@@ -68,6 +71,7 @@ impl<'a> ActSum<'a> {
         for act in others {
             sum.count += act.count;
             sum.time_ms += act.time_ms;
+            sum.ids.extend(&act.ids);
             for (route, requests, ms) in &act.routes {
                 match sum.routes.iter_mut().find(|known| known.0 == *route) {
                     Some(known) => *known = (*route, known.1.max(*requests), known.2 + ms),
@@ -84,6 +88,14 @@ impl ActSum<'_> {
     /// Requests with the act.
     pub(crate) fn requests(&self) -> u64 {
         self.routes.iter().map(|(_, requests, _)| requests).sum()
+    }
+
+    /// Returns the time of the act in one request, milliseconds.
+    pub(crate) fn ms_in(&self, handled: &Handled) -> f64 {
+        let acts = handled.acts.iter();
+        let same =
+            acts.filter(|act| act.kind == self.kind && self.ids.contains(&(act.what, act.site)));
+        same.map(|act| act.time.as_millis_f64()).sum()
     }
 
     /// Mean time of the act in a request with such an act, milliseconds.

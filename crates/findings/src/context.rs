@@ -5,13 +5,14 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use breakdown::{Breakdown, Joined, RouteBalance, SqlSummary};
-use recording::{BurstKind, Handled, LoadMode, Nanos, Recording, TextId};
+use recording::{BurstKind, LoadMode, Nanos, Recording, TextId};
 use whatif::{Baseline, Model, Removal, Setup};
 
 use crate::acts::{self, ActSum};
 use crate::associations::{self, Association};
+use crate::calls::{self, LineTimes};
 use crate::costs::{Allocator, Costs, HeldWait, Hot, IoLine, Named, Shares};
-use crate::demand::{Demand, Demands, Gain, most_sure};
+use crate::demand::{Demand, Demands, Gain, held_ms, most_sure};
 use crate::host;
 use crate::lookups;
 use crate::query;
@@ -34,6 +35,7 @@ pub(crate) struct Context<'a> {
     associations: Vec<Association>,
     held_waits: Vec<HeldWait>,
     lookup_ms: OnceCell<Option<f64>>,
+    line_times: OnceCell<LineTimes>,
 }
 
 impl<'a> Context<'a> {
@@ -57,6 +59,7 @@ impl<'a> Context<'a> {
             model: model(facts, &joined),
             held_waits: costs.as_ref().map_or_else(Vec::new, Costs::held_waits),
             lookup_ms: OnceCell::new(),
+            line_times: OnceCell::new(),
             costs,
             joined,
             service: facts.breakdown.overall.service.iter().copied().sum(),
@@ -172,13 +175,18 @@ impl<'a> Context<'a> {
         self.demands.everywhere(kind, ms)
     }
 
-    /// Returns an act's time as a demand of the given kind.
+    /// Returns an act's time as a demand of the given kind, from each request by the request's
+    /// own. A lock goes with its route, for all requests that take it.
     pub(crate) fn act_demand(&self, act: &ActSum<'_>, kind: BurstKind) -> Demand {
         let parts = act
             .routes
             .iter()
             .map(|(route, _, ms)| Demand::on(*route, kind, *ms));
-        parts.sum()
+        let demand: Demand = parts.sum();
+        match kind {
+            BurstKind::Lock => demand,
+            _ => self.placed_by(demand, |handled| act.ms_in(handled)),
+        }
     }
 
     /// A share of a route's time with the GVL.
@@ -204,6 +212,18 @@ impl<'a> Context<'a> {
         Some(BurstKind::ALL.map(of).into_iter().sum())
     }
 
+    /// A share of a route's time with the GVL in a method, from each request by what samples say
+    /// of the request.
+    pub(crate) fn method_demand(&self, hot: &Hot, share: f64) -> Demand {
+        let demand = self.held_demand(hot.route, share);
+        let Some(costs) = &self.costs else {
+            return demand;
+        };
+        self.placed(demand, hot.route, |handled| {
+            costs.method_share(hot, handled.id.0) * held_ms(handled)
+        })
+    }
+
     /// The lines of the app below which a route's requests run longest.
     pub(crate) fn hot_methods(&self) -> Vec<&Hot> {
         self.costs
@@ -226,6 +246,13 @@ impl<'a> Context<'a> {
     pub(crate) fn lookup_ms(&self) -> Option<f64> {
         let quickest = || lookups::quickest_ms(self, None, None);
         *self.lookup_ms.get_or_init(quickest)
+    }
+
+    /// Milliseconds in a route's calls of one line, without waits for the GVL.
+    pub(crate) fn line_ms(&self, route: usize, site: TextId) -> f64 {
+        let times = self.line_times.get_or_init(|| calls::line_times(self));
+        let time = times.get(&(route, site)).copied();
+        time.unwrap_or_default().as_millis_f64()
     }
 
     /// The line of the app below which a route waits longest to read and write.
@@ -313,61 +340,6 @@ impl<'a> Context<'a> {
     /// calls of the route are.
     pub(crate) fn service_demand(&self, route: usize, ms: f64) -> Demand {
         self.demands.of_service(route, ms)
-    }
-
-    /// Returns the demand of a share of a statement's executions, on all routes of the statement,
-    /// from each request by the request's time in the statement.
-    pub(crate) fn statement_demand(&self, sql: &SqlSummary, share: f64) -> Demand {
-        let time = |handled: &Handled| -> f64 {
-            let uses = handled.sql.iter().filter(|used| used.digest == sql.id);
-            uses.map(|used| (used.time - used.gvl_wait).as_millis_f64())
-                .sum()
-        };
-        self.by_route(sql, |name, ms| {
-            let demand = self.sql_demand(name, ms * share);
-            match self.joined.route_named(name) {
-                Some(route) => self.placed(demand, route, time),
-                None => demand,
-            }
-        })
-    }
-
-    /// Places a demand on a route in the route's requests, by a weight of each.
-    pub(crate) fn placed(
-        &self,
-        demand: Demand,
-        route: usize,
-        weight: impl Fn(&Handled) -> f64,
-    ) -> Demand {
-        let requests = self.joined.requests.iter();
-        let of_route = requests.filter(|request| request.route == route);
-        let handled = of_route.filter_map(|request| request.handled);
-        let weights: Vec<(&Handled, f64)> =
-            handled.map(|handled| (handled, weight(handled))).collect();
-        demand.placed_in(route, &weights, self.joined.weight)
-    }
-
-    /// Returns the demand of the other end of outgoing calls, on all routes with such calls.
-    pub(crate) fn call_demand(&self, call: &SqlSummary) -> Demand {
-        self.by_route(call, |name, ms| {
-            let route = self.joined.route_named(name);
-            route.map_or(Demand::default(), |route| {
-                Demand::on(route, BurstKind::Http, ms)
-            })
-        })
-    }
-
-    /// Returns the demand of the time in calls without waits for the GVL, on each route in
-    /// proportion to the number of calls.
-    fn by_route(&self, calls: &SqlSummary, demand: impl Fn(&str, f64) -> Demand) -> Demand {
-        let ms = (calls.time_ms - calls.gvl_wait_ms).max(0.0);
-        let made = |(name, each): &(String, f64)| {
-            each * self.route(name).map_or(0.0, |route| route.requests as f64)
-        };
-        let all: f64 = calls.routes.iter().map(made).sum();
-        let routes = calls.routes.iter().filter(|_| all > 0.0);
-        let parts = routes.map(|route| demand(&route.0, ms * made(route) / all));
-        parts.sum()
     }
 
     /// Returns the associations between the app's models, as far as reported by the app.

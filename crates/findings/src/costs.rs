@@ -7,30 +7,38 @@
 mod around;
 mod callers;
 mod held;
+mod hot;
 mod io;
+mod lines;
 mod seen;
 mod work;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use breakdown::Joined;
-use recording::{Handled, Recording, TextId};
+use recording::Recording;
 use stacks::{Profile, Sample, State};
 
-use crate::text::file_of;
 use around::Around;
 use callers::Callers;
 use held::Waiting;
 pub(crate) use held::{HeldWait, Holds};
+pub(crate) use hot::Hot;
+use hot::most;
 pub(crate) use io::IoLine;
 use io::{Io, reads_or_writes, waits};
+use lines::{issuing, lines, root, sites};
 pub(crate) use seen::is_template;
-use seen::{Seen, Stacks, spawns};
+use seen::{Seen, Stacks};
 use work::Works;
 pub(crate) use work::{ByKind, Named};
 
 /// Samples of a route below which nothing is said of the route's lines.
 const SAMPLES_MIN: u32 = 30;
+
+/// Weight of a route's share, in samples, in the share of one request: fewer samples of the request
+/// say little, many more say nearly all. Chosen by judgement.
+const KNOWN: f64 = 10.0;
 
 /// The samples with the GVL held, by route.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +81,8 @@ impl Collecting {
 struct OfRoute {
     weight: u64,
     samples: u32,
+    /// Weights by request.
+    requests: HashMap<u64, u64>,
     /// Waits for files and sockets, and the waits for the GVL right after.
     read: u64,
     /// Weights of statements by chains of the app's lines, innermost first, such as
@@ -104,40 +114,6 @@ pub(crate) struct Shares {
     pub(crate) issuing: f64,
     /// Making objects of the statement's rows.
     pub(crate) rows: f64,
-}
-
-/// A method of the app, and what ran in the method or in libraries below.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Hot {
-    /// Index of the route.
-    pub(crate) route: usize,
-    /// Such as `Roster#find_all`.
-    pub(crate) method: String,
-    /// The busiest line of the method, such as `lib/roster.rb:12`.
-    pub(crate) line: String,
-    /// Share of the route's time with the GVL, 0 to 1.
-    pub(crate) share: f64,
-    /// The most frequent innermost method, with a share of the samples of the outer one.
-    pub(crate) innermost: (String, f64),
-    /// The library's method called most by the busiest line, with a share of the samples of the
-    /// line.
-    pub(crate) called: (String, f64),
-    /// Share of the route's time with the GVL in the busiest line, without templates rendered from
-    /// there.
-    pub(crate) line_share: f64,
-    /// Share of the route's time with the GVL spent starting other programs.
-    pub(crate) spawning: f64,
-    /// Share of the method's samples collecting garbage.
-    pub(crate) collecting: f64,
-    /// Share of the route's waits for files and sockets.
-    pub(crate) reading: f64,
-    weight: u64,
-    collected: u64,
-    read: u64,
-    lines: HashMap<String, u64>,
-    leaves: HashMap<String, u64>,
-    /// Weights of the library's methods called, by line.
-    calls: HashMap<String, HashMap<String, u64>>,
 }
 
 impl Costs {
@@ -292,6 +268,18 @@ impl Costs {
         })
     }
 
+    /// Share of one request's time with the GVL in a method, 0 to 1: the route's share, as if known
+    /// by [`KNOWN`] samples of each request, and the request's own samples.
+    pub(crate) fn method_share(&self, hot: &Hot, request: u64) -> f64 {
+        let Some(of) = self.routes.get(&hot.route) else {
+            return hot.share;
+        };
+        let known = KNOWN * of.weight as f64 / f64::from(of.samples.max(1));
+        let weight =
+            |weights: &HashMap<u64, u64>| weights.get(&request).copied().unwrap_or(0) as f64;
+        (weight(&hot.requests) + known * hot.share) / (weight(&of.requests) + known).max(1.0)
+    }
+
     /// The methods of the app in which routes run, sorted by share of the route, greatest first.
     pub(crate) fn hot_methods(&self) -> Vec<&Hot> {
         let routes = self.routes.values().filter(|of| of.samples >= SAMPLES_MIN);
@@ -310,6 +298,7 @@ impl OfRoute {
         let weight = sample.weight;
         self.weight += weight;
         self.samples += sample.count;
+        *self.requests.entry(sample.request).or_default() += weight;
         if let Some(line) = &stack.json {
             *self.json.entry(line.clone()).or_default() += weight;
         }
@@ -327,6 +316,7 @@ impl OfRoute {
         }
         let hot = self.method(route, stack);
         hot.weight += weight;
+        *hot.requests.entry(sample.request).or_default() += weight;
         if sample.state == State::Gc {
             hot.collected += weight;
         }
@@ -360,31 +350,9 @@ impl OfRoute {
 
     fn finish(&mut self) {
         for hot in self.methods.values_mut() {
-            hot.reading = hot.read as f64 / self.read.max(1) as f64;
-            hot.share = hot.weight as f64 / self.weight.max(1) as f64;
-            hot.collecting = hot.collected as f64 / hot.weight.max(1) as f64;
-            if let Some((line, weight)) = most(&hot.lines) {
-                if let Some((called, of_call)) = hot.calls.get(line).and_then(most) {
-                    hot.called = (called.clone(), *of_call as f64 / (*weight).max(1) as f64);
-                }
-                hot.line_share = *weight as f64 / self.weight.max(1) as f64;
-                hot.line = line.clone();
-            }
-            let spawning = hot.leaves.iter().filter(|(leaf, _)| spawns(leaf));
-            let spawning: u64 = spawning.map(|(_, weight)| weight).sum();
-            hot.spawning = spawning as f64 / self.weight.max(1) as f64;
-            if let Some((leaf, weight)) = most(&hot.leaves) {
-                hot.innermost = (leaf.clone(), *weight as f64 / hot.weight.max(1) as f64);
-            }
+            hot.finish(self.weight, self.read);
         }
     }
-}
-
-/// The heaviest, by name where two weigh the same.
-fn most(weights: &HashMap<String, u64>) -> Option<(&String, &u64)> {
-    weights
-        .iter()
-        .max_by_key(|(name, weight)| (**weight, *name))
 }
 
 /// The samples in the order of sampling.
@@ -392,66 +360,4 @@ fn in_order(profile: &Profile) -> Vec<&Sample> {
     let mut samples: Vec<&Sample> = profile.samples.iter().collect();
     samples.sort_by_key(|sample| sample.at);
     samples
-}
-
-/// The source lines of a chain, equal neighbours once: a block and a method may stand on one
-/// line.
-fn lines(site: &str) -> Vec<&str> {
-    let mut lines: Vec<&str> = breakdown::lines_of(site).collect();
-    lines.dedup();
-    lines
-}
-
-/// The source lines named by the requests' statements and acts.
-fn sites<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<&'a str> {
-    let acts = |handled: &'a Handled| handled.acts.iter().map(|act| act.site);
-    let mut sites = texts(recording, joined, acts);
-    sites.extend(texts(recording, joined, statements));
-    sites
-}
-
-/// The innermost lines issuing statements.
-fn issuing<'a>(recording: &'a Recording, joined: &Joined<'a>) -> HashSet<&'a str> {
-    let sites = texts(recording, joined, statements).into_iter();
-    sites.map(breakdown::line_of).collect()
-}
-
-fn statements(handled: &Handled) -> impl Iterator<Item = TextId> {
-    handled.sql.iter().map(|used| used.site)
-}
-
-/// The texts named by all requests in the given way, each once.
-fn texts<'a, Named: Iterator<Item = TextId>>(
-    recording: &'a Recording,
-    joined: &Joined<'a>,
-    named: impl Fn(&'a Handled) -> Named,
-) -> Vec<&'a str> {
-    let handled = joined.requests.iter().filter_map(|request| request.handled);
-    let named: BTreeSet<TextId> = handled.flat_map(named).collect();
-    let texts = named
-        .into_iter()
-        .filter_map(|site| recording.texts.get(site));
-    texts.filter(|text| !text.is_empty()).collect()
-}
-
-/// The app's folder: the root of the relative source lines, as found in the profile's files.
-fn root(profile: &Profile, sites: &[&str]) -> Option<String> {
-    let mut votes: BTreeMap<String, usize> = BTreeMap::new();
-    let named = sites.iter().flat_map(|site| lines(site));
-    let mut files: Vec<&str> = named.filter_map(file_of).collect();
-    files.sort_unstable();
-    files.dedup();
-    for frame in profile.frames() {
-        for file in &files {
-            let root = frame
-                .file
-                .strip_suffix(file)
-                .and_then(|root| root.strip_suffix('/'));
-            if let Some(root) = root.filter(|root| !root.contains("/gems")) {
-                *votes.entry(root.to_owned()).or_default() += 1;
-            }
-        }
-    }
-    let most = votes.into_iter().max_by_key(|(_, votes)| *votes);
-    most.map(|(root, _)| root)
 }

@@ -370,6 +370,11 @@ fn calls((route, all): (usize, ByKind), waits: BurstKind, ms: f64) -> Demand {
     }
 }
 
+/// Returns a request's time with the GVL in the handler, milliseconds.
+pub(crate) fn held_ms(handled: &Handled) -> f64 {
+    handler(&handled.parts)[BurstKind::Running as usize]
+}
+
 /// Returns the demand of a handler.
 fn handler(parts: &Parts) -> ByKind {
     let mut kinds = [Nanos::ZERO; BurstKind::ALL.len()];

@@ -9,6 +9,7 @@
 
 mod acts;
 mod associations;
+mod calls;
 mod context;
 mod costs;
 mod demand;

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use breakdown::RouteBalance;
 use figures::counted;
-use recording::{BurstKind, RuntimeSample};
+use recording::{BurstKind, Handled, RuntimeSample};
 use words::{Text, text};
 
 use crate::context::Context;
 use crate::costs::Allocator;
+use crate::demand::Demand;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
@@ -39,7 +40,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let site = context.allocator().filter(|site| site.share >= SITE_MIN);
     let saved = site.map_or(SAVED, |site| site.share.max(SAVED));
-    let gain = context.gain(&context.everywhere(BurstKind::Running, balance.gc * seen * saved));
+    let gain = context.gain(&collecting(context, saved));
     if gain.share < GAIN_MIN {
         return Vec::new();
     }
@@ -80,6 +81,24 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         gain: gain.replayed,
         confidence: Confidence::Medium,
     }]
+}
+
+/// Returns a share of the collector's time, from the requests with collections.
+fn collecting(context: &Context<'_>, share: f64) -> Demand {
+    let mut routes: BTreeMap<usize, f64> = BTreeMap::new();
+    for request in &context.joined.requests {
+        if let Some(handled) = request.handled {
+            *routes.entry(request.route).or_default() += gc_ms(handled);
+        }
+    }
+    let weight = context.joined.weight * share;
+    let of_route = |(route, ms)| Demand::on(route, BurstKind::Running, ms * weight);
+    let collecting: Demand = routes.into_iter().map(of_route).sum();
+    context.placed_by(collecting, gc_ms)
+}
+
+fn gc_ms(handled: &Handled) -> f64 {
+    handled.parts.gc.as_millis_f64()
 }
 
 fn evidence(

@@ -88,7 +88,7 @@ fn demand(context: &Context<'_>, hot: &Hot) -> Demand {
     let reading_ms = hot.reading * context.time_of(hot.route, BurstKind::OtherIo);
     let reading = Demand::on(hot.route, BurstKind::OtherIo, reading_ms);
     context
-        .held_demand(hot.route, share(hot))
+        .method_demand(hot, share(hot))
         .plus(reading.in_calls(hot.route, BurstKind::OtherIo, hot.reading))
 }
 

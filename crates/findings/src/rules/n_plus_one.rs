@@ -130,13 +130,11 @@ fn looping(site: &str) -> &str {
 
 fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
     let mut repeats: HashMap<(usize, TextId, Option<&str>), Repeat> = HashMap::new();
-    let mut lines: HashMap<(usize, TextId), Nanos> = HashMap::new();
     let mut calls: HashMap<(usize, BurstKind), u64> = HashMap::new();
     for request in &context.joined.requests {
         for used in request.handled.iter().flat_map(|handled| &handled.sql) {
             let kind = waits_as(context.text(used.digest));
             *calls.entry((request.route, kind)).or_default() += u64::from(used.count);
-            *lines.entry((request.route, used.site)).or_default() += used.time - used.gvl_wait;
             let key = (request.route, used.digest, context.joined.site(used.site));
             repeats
                 .entry(key)
@@ -149,14 +147,10 @@ fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
     let often = repeats.into_iter().filter(|(_, repeat)| often(repeat));
     often
         .map(|((route, digest, site), repeat)| {
-            let of_line = lines
-                .get(&(route, repeat.site))
-                .copied()
-                .unwrap_or_default();
             let text = context.text(digest);
             let kind = waits_as(text);
             let all = calls.get(&(route, kind)).copied().unwrap_or_default();
-            let cost = repeat.cost(context, (route, text), of_line).in_calls(
+            let cost = repeat.cost(context, route, text).in_calls(
                 route,
                 kind,
                 repeat.count as f64 / all.max(1) as f64,
@@ -305,30 +299,15 @@ impl Repeat {
         self.count as f64 / self.requests as f64
     }
 
-    /// Returns the cost of all executions in all requests: time in the driver without waiting for
-    /// the GVL, and by samples, if there are any, all below the issuing line, without making
-    /// objects of rows, needed in any case. Statements of one line share the line's cost by their
-    /// time.
-    fn cost(
-        &self,
-        context: &Context<'_>,
-        (route, digest): (usize, &str),
-        of_line: Nanos,
-    ) -> Demand {
+    /// Returns the cost of all executions in all requests, by the line.
+    fn cost(&self, context: &Context<'_>, route: usize, digest: &str) -> Demand {
         let own = (self.time - self.gvl_wait).as_millis_f64();
         let all = own * context.joined.weight;
         let driver = match Store::of(digest) {
             Some(_) => context.service_demand(route, all),
             None => context.sql_demand(&context.joined.routes[route], all),
         };
-        match context.shares_below(route, self.site) {
-            Some(shares) if of_line > Nanos::ZERO => {
-                let (held, _) = context.held_of(route);
-                let share = (own / of_line.as_millis_f64()).min(1.0);
-                driver.at_least_held(route, shares.issuing * held * share)
-            }
-            _ => driver,
-        }
+        context.line_cost((route, self.site), own, driver)
     }
 }
 

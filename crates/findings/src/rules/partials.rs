@@ -3,6 +3,7 @@
 use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
+use recording::{ActKind, Handled, TextId};
 use words::text;
 
 use crate::context::Context;
@@ -17,6 +18,9 @@ const AROUND_MIN: f64 = 0.1;
 const SHOWN: usize = 3;
 /// Smallest gain worth a change.
 const GAIN_MIN: f64 = 0.05;
+
+/// The agent's name for the rendering of a template.
+const TEMPLATE: &str = "template";
 
 /// A rendering line, with the share of each route's time with the GVL around the rendered
 /// templates.
@@ -49,7 +53,8 @@ fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> 
         .flat_map(|(_, around)| around)
         .map(|(route, share)| context.held_demand(*route, *share));
     let saved: Demand = parts.sum();
-    let gain = context.gain(&saved);
+    // What goes on around a template goes on around each.
+    let gain = context.gain(&context.placed_by(saved, rendered()));
     if gain.share < GAIN_MIN {
         return None;
     }
@@ -84,4 +89,14 @@ fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> 
         gain: gain.replayed,
         confidence: Confidence::Medium,
     })
+}
+
+/// Returns the number of templates rendered in a request.
+fn rendered() -> impl Fn(&Handled) -> f64 {
+    let template = TextId::of(TEMPLATE.as_bytes());
+    move |handled| {
+        let acts = handled.acts.iter();
+        let acts = acts.filter(|act| act.kind == ActKind::Work && act.what == template);
+        acts.map(|act| f64::from(act.count)).sum()
+    }
 }

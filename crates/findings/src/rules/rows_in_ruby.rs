@@ -3,6 +3,7 @@
 use crate::rule_id::RuleId;
 use breakdown::{RouteBalance, SqlSummary};
 use figures::counted;
+use recording::Handled;
 use words::text;
 
 use crate::context::Context;
@@ -109,8 +110,8 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
     })
 }
 
-/// Returns the demand below the lines issuing the statement, making objects of rows included; the
-/// driver's time without a sample.
+/// Returns the demand below the lines issuing the statement, making objects of rows included, from
+/// each request by the number of rows; the driver's time without a sample.
 fn below(context: &Context<'_>, sql: &SqlSummary) -> Demand {
     let driver = context.statement_demand(sql, 1.0);
     let sampled = context
@@ -122,10 +123,16 @@ fn below(context: &Context<'_>, sql: &SqlSummary) -> Demand {
         })
         .sum::<Demand>();
     if sampled.held_ms() > driver.held_ms() {
-        sampled
+        context.placed_by(sampled, |handled| rows(handled, sql))
     } else {
         driver
     }
+}
+
+/// Returns the rows of a statement in one request.
+fn rows(handled: &Handled, sql: &SqlSummary) -> f64 {
+    let uses = handled.sql.iter().filter(|used| used.digest == sql.id);
+    uses.map(|used| used.rows as f64).sum()
 }
 
 fn share_of_route(context: &Context<'_>, saved: &Demand, name: &str) -> f64 {

@@ -4,9 +4,10 @@ use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
 use figures::counted;
-use recording::{ActKind, BurstKind};
+use recording::{ActKind, BurstKind, Handled};
 use words::text;
 
+use crate::acts::ActSum;
 use crate::context::Context;
 use crate::demand::Demand;
 use crate::text::{ms, title};
@@ -43,8 +44,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             of.line = &method.line;
         }
     }
-    let waits = context.acts.iter();
-    for act in waits.filter(|act| act.kind == ActKind::OtherIo && act.what == SUBPROCESS) {
+    for act in waits(context) {
         for (route, requests, time_ms) in &act.routes {
             let of = routes.entry(*route).or_default();
             of.count += act.count * requests / act.requests().max(1);
@@ -61,6 +61,12 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
+/// Waits for other programs, by line.
+fn waits<'c, 'a>(context: &'c Context<'a>) -> impl Iterator<Item = &'c ActSum<'a>> {
+    let acts = context.acts.iter();
+    acts.filter(|act| act.kind == ActKind::OtherIo && act.what == SUBPROCESS)
+}
+
 fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Option<Finding> {
     let name = &context.joined.routes[route];
     let (_, requests) = context.held_of(route);
@@ -69,7 +75,8 @@ fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Option<Find
     let demand = demand.plus(Demand::on(route, BurstKind::Running, of.starts_ms));
     let share = context.share_inside(of.waits_ms + of.starts_ms);
     let worth = context.worth(&demand, share >= SHARE_MIN)?;
-    let gain = context.gain(&demand);
+    let waited = |handled: &Handled| waits(context).map(|act| act.ms_in(handled)).sum();
+    let gain = context.gain(&context.placed_by(demand, waited));
     let mut evidence = Vec::new();
     if of.count > 0 {
         evidence.push(text!(

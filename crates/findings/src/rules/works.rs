@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
 use figures::counted;
-use recording::{ActKind, BurstKind};
+use recording::{Act, ActKind, BurstKind, Handled, TextId};
 use words::{Phrase, Text, phrase, text};
 
 use crate::acts::ActSum;
@@ -123,6 +123,20 @@ impl Work {
     fn asks_elsewhere(&self) -> bool {
         matches!(self.sampled, Some(Named::Json | Named::Template))
     }
+
+    /// Returns the milliseconds of the work in a request, as timed by the agent.
+    fn ms_in(&self) -> impl Fn(&Handled) -> f64 + use<> {
+        let names: Vec<TextId> = self
+            .names
+            .iter()
+            .map(|name| TextId::of(name.as_bytes()))
+            .collect();
+        move |handled| {
+            let acts = handled.acts.iter();
+            let named = |act: &&Act| act.kind == ActKind::Work && names.contains(&act.what);
+            acts.filter(named).map(|act| act.time.as_millis_f64()).sum()
+        }
+    }
 }
 
 /// Time spent on a kind of work, if considerable.
@@ -183,7 +197,7 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     let made = demand.sum();
     let time = made + loads.sum();
     let share = context.share_inside(made);
-    let gain = context.gain(&demand.plus(loads));
+    let gain = context.gain(&context.placed_by(demand.plus(loads), work.ms_in()));
     let exact = variable(context, work);
     // The replay takes all of it away; how much of it the remedy takes of a hint's work is not
     // known.
