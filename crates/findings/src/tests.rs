@@ -9,6 +9,7 @@ mod memory;
 mod outside;
 mod settings;
 mod sql;
+mod stores;
 mod taken;
 mod threads;
 mod trust;

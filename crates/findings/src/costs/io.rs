@@ -24,10 +24,12 @@ const READS_OR_WRITES: [&str; 11] = [
 ];
 
 /// Weights below a line of the app.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Below {
     waiting: u64,
     held: u64,
+    /// The waiting by the library's method called by the app's innermost line.
+    called: BTreeMap<String, u64>,
 }
 
 /// Reads and writes of a route by the app's line calling into the reading or writing file: a client
@@ -62,6 +64,8 @@ pub(crate) struct IoLine<'a> {
     /// Share of the route's time with the GVL: reading, writing, and the work of the app's own
     /// client.
     pub(crate) held: f64,
+    /// The method, of a library or Ruby's own, called by the app for most of the waiting.
+    pub(crate) called: &'a str,
 }
 
 impl Io {
@@ -84,7 +88,10 @@ impl Io {
         let reads_or_writes = reads_or_writes(stack);
         let in_client = file_of(&stack.chain[0]) != file_of(line);
         if waits && reads_or_writes {
-            self.lines.entry(line.clone()).or_default().waiting += sample.weight;
+            let below = self.lines.entry(line.clone()).or_default();
+            below.waiting += sample.weight;
+            let called = below.called.entry(stack.called.name.clone()).or_default();
+            *called += sample.weight;
         } else if sample.state == State::Running && (reads_or_writes || in_client) {
             self.lines.entry(line.clone()).or_default().held += sample.weight;
         }
@@ -104,8 +111,10 @@ impl Io {
     pub(super) fn most(&self, held: u64) -> Option<IoLine<'_>> {
         let (line, below) = self.lines.iter().max_by_key(|(_, below)| below.waiting)?;
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        let called = below.called.iter().max_by_key(|(_, weight)| **weight);
         Some(IoLine {
             line,
+            called: called.map_or("", |(name, _)| name),
             waiting: share(below.waiting, self.waiting),
             held: share(below.held, held),
         })

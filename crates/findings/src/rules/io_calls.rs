@@ -3,7 +3,7 @@
 
 use crate::rule_id::RuleId;
 use figures::numbers;
-use recording::BurstKind;
+use recording::{BurstKind, Handled};
 use words::text;
 
 use crate::context::Context;
@@ -41,7 +41,10 @@ fn of(context: &Context<'_>, route: usize) -> Option<Finding> {
         .in_calls(route, BurstKind::OtherIo, io.waiting)
         .plus(Demand::on(route, BurstKind::Running, io.held * held_ms));
     let each = ms(all.sum() / requests.max(1.0));
-    let gain = context.gain(&all.times(1.0 - 1.0 / waits));
+    let saved = context.placed_by(all.times(1.0 - 1.0 / waits), |handled| {
+        handled.parts.other_io.as_millis_f64()
+    });
+    let gain = context.gain(&saved);
     if gain.share < GAIN_MIN {
         return None;
     }
@@ -58,12 +61,18 @@ fn of(context: &Context<'_>, route: usize) -> Option<Finding> {
         why: text!(
             "each call lets go of the GVL, waits for the other side and then for the GVL again, and their number grows with the data"
         ),
-        evidence: vec![text!(
-            "{each} per request is reading, writing and waiting for that below {line}; {share} of such waits, by samples of the run",
-            each,
-            line = io.line,
-            share = percent(io.waiting)
-        )],
+        evidence: vec![
+            text!(
+                "{each} per request is reading, writing and waiting for that below {line}; {share} of such waits, by samples of the run",
+                each,
+                line = io.line,
+                share = percent(io.waiting)
+            ),
+            text!(
+                "most of them in {called}, which is not a client library known to the agent: what answers, and at which address, is unknown",
+                called = io.called
+            ),
+        ],
         remedy: Remedy {
             text: text!(
                 "ask for all values at once (MGET, a pipeline, one query), or keep what is read together under one key"
@@ -86,18 +95,15 @@ fn of(context: &Context<'_>, route: usize) -> Option<Finding> {
 fn waits(context: &Context<'_>, route: usize) -> Option<f64> {
     let requests = context.joined.requests.iter();
     let of_route = requests.filter(|request| request.route == route);
-    let bursts = of_route
+    let told = of_route
         .filter_map(|request| request.handled)
-        .map(|handled| &handled.bursts);
-    let told = bursts.filter(|bursts| !bursts.is_empty());
-    let counts: Vec<usize> = told
-        .map(|bursts| {
-            let waits = bursts
-                .iter()
-                .filter(|burst| burst.kind == BurstKind::OtherIo);
-            waits.count()
-        })
-        .collect();
+        .filter(|handled| !handled.bursts.is_empty());
+    let waits = |handled: &Handled| {
+        let bursts = handled.bursts.iter();
+        let unnamed = bursts.filter(|burst| burst.kind == BurstKind::OtherIo);
+        unnamed.count()
+    };
+    let counts: Vec<usize> = told.map(waits).collect();
     let all: usize = counts.iter().sum();
     (counts.len() >= REQUESTS_MIN).then(|| all as f64 / counts.len() as f64)
 }
