@@ -13,6 +13,7 @@ mod stores;
 mod taken;
 mod threads;
 mod trust;
+mod updates;
 mod works;
 mod worth;
 

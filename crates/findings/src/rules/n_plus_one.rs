@@ -178,7 +178,7 @@ fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
 }
 
 /// Returns the kind recorded for a call's waits.
-fn waits_as(digest: &str) -> BurstKind {
+pub(super) fn waits_as(digest: &str) -> BurstKind {
     let is_http = Store::of(digest).is_some() || digest.starts_with(slow_http::MARK);
     if is_http {
         BurstKind::Http

@@ -1,16 +1,21 @@
 //! One row updated by several statements of one request.
 
+mod needless;
+
 use crate::rule_id::RuleId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use figures::numbers;
-use recording::TextId;
+use recording::{BurstKind, RequestId, TextId};
 use words::text;
 
 use crate::context::Context;
+use crate::demand::Demand;
 use crate::query;
+use crate::rules::n_plus_one::waits_as;
 use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use needless::{Needless, Row, updates};
 
 /// Requests with several updates from which the rule reports: what one request does, another input
 /// may never do again.
@@ -21,73 +26,91 @@ const SURE_REQUESTS_MIN: u64 = 20;
 /// comparison of two versions would show the change, and the finding is a hint.
 const SHARE_MIN: f64 = 0.01;
 
+/// What recorded requests of a route did to one kind of row.
 #[derive(Default)]
 struct Seen {
     requests: u64,
     /// The most updates of the row in one request.
     most: usize,
-    saved_ms: f64,
     statements: BTreeSet<TextId>,
+    /// By the line of the update.
+    lines: BTreeMap<TextId, Needless>,
+    /// Milliseconds by request.
+    by_request: HashMap<RequestId, f64>,
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let mut seen: BTreeMap<(usize, Row<'_>), Seen> = BTreeMap::new();
     for request in &context.joined.requests {
-        let mut rows: BTreeMap<Row<'_>, Vec<(TextId, f64)>> = BTreeMap::new();
-        for used in request.handled.iter().flat_map(|handled| &handled.sql) {
-            let digest = context.text(used.digest);
-            if query::verb(digest) == "UPDATE"
-                && let Some((_, condition)) = digest.split_once(" WHERE ")
-                && condition.ends_with(" = ?")
-                && !condition.contains(" OR ")
-                && used.count == 1
-            {
-                rows.entry((table(digest), condition))
-                    .or_default()
-                    .push((used.digest, (used.time - used.gvl_wait).as_millis_f64()));
-            }
-        }
-        for (row, updates) in rows {
-            let statements: BTreeSet<TextId> = updates.iter().map(|(id, _)| *id).collect();
+        let Some(handled) = request.handled else {
+            continue;
+        };
+        for (row, updates) in updates(context, handled) {
+            let statements: BTreeSet<TextId> = updates.iter().map(|used| used.digest).collect();
             if statements.len() > 1 {
                 let seen = seen.entry((request.route, row)).or_default();
-                let total: f64 = updates.iter().map(|(_, time)| time).sum();
                 seen.requests += 1;
                 seen.most = seen.most.max(updates.len());
-                seen.saved_ms += total * (1.0 - 1.0 / updates.len() as f64);
                 seen.statements.extend(statements);
+                for used in &updates {
+                    let needless = Needless::of(context, handled, used, updates.len());
+                    *seen.by_request.entry(handled.id).or_default() += needless.ms;
+                    seen.lines.entry(used.site).or_default().add(&needless);
+                }
             }
         }
     }
     seen.retain(|_, seen| seen.requests >= REQUESTS_MIN);
-    for seen in seen.values_mut() {
-        seen.requests = context.joined.in_all(seen.requests);
-        seen.saved_ms *= context.joined.weight;
+    let mut calls: HashMap<usize, f64> = HashMap::new();
+    for (route, _) in seen.keys() {
+        calls
+            .entry(*route)
+            .or_insert_with(|| statements(context, *route));
     }
     seen.iter()
-        .map(|((route, _), seen)| finding(context, &context.joined.routes[*route], seen))
+        .map(|((route, _), seen)| finding(context, seen, *route, calls[route]))
         .collect()
 }
 
-/// The common parts of two updates of one row: SET and values differ.
-type Row<'a> = (&'a str, &'a str);
-
-/// Returns the words before SET.
-fn table(digest: &str) -> &str {
-    digest.split(" SET ").next().unwrap_or(digest)
+/// Executions of statements in the recorded requests of a route.
+fn statements(context: &Context<'_>, route: usize) -> f64 {
+    let requests = context.joined.requests.iter();
+    let of_route = requests.filter(|request| request.route == route);
+    let used = of_route.flat_map(|request| request.handled.iter().flat_map(|it| &it.sql));
+    let sql = used.filter(|used| waits_as(context.text(used.digest)) == BurstKind::Sql);
+    sql.map(|used| f64::from(used.count)).sum()
 }
 
-fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
-    let gain = context.gain(&context.sql_demand(route, seen.saved_ms));
+/// Returns the demand of the needless updates: in the driver and below the lines, from the
+/// requests with such updates. `calls` is the number of the route's statements.
+fn saved(context: &Context<'_>, seen: &Seen, route: usize, calls: f64) -> Demand {
+    let name = &context.joined.routes[route];
+    let of_line = |(site, needless): (&TextId, &Needless)| {
+        let driver = context.sql_demand(name, needless.ms * context.joined.weight);
+        let cost = context.line_cost((route, *site), needless.ms, driver);
+        cost.in_calls(route, BurstKind::Sql, needless.calls / calls.max(1.0))
+    };
+    let saved: Demand = seen.lines.iter().map(of_line).sum();
+    context.placed(saved, route, |handled| {
+        seen.by_request.get(&handled.id).copied().unwrap_or(0.0)
+    })
+}
+
+fn finding(context: &Context<'_>, seen: &Seen, route: usize, calls: f64) -> Finding {
+    let saved = saved(context, seen, route, calls);
+    let gain = context.gain(&saved);
+    let saved_ms = saved.sum();
+    let route = &context.joined.routes[route];
+    let requests = context.joined.in_all(seen.requests);
     let digests: Vec<&str> = seen.statements.iter().map(|id| context.text(*id)).collect();
     let mut evidence = vec![text!(
         "in each of {requests} requests",
-        requests = numbers::count(seen.requests)
+        requests = numbers::count(requests)
     )];
     evidence.extend(digests.iter().map(|digest| fit(digest, 160).into()));
     Finding {
         rule: RuleId::SeveralUpdates,
-        route: route.to_owned(),
+        route: route.clone(),
         title: title(text!(
             "{count} × {statement} in one {route}",
             count = seen.most,
@@ -106,13 +129,13 @@ fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
         estimated_gain: text!(
             "{gain}: −{saved} in all",
             gain = gain.text,
-            saved = ms(seen.saved_ms)
+            saved = ms(saved_ms)
         ),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: {
-            let is_sure = seen.requests >= SURE_REQUESTS_MIN;
-            match is_sure && context.share_inside(seen.saved_ms) >= SHARE_MIN {
+            let is_sure = requests >= SURE_REQUESTS_MIN;
+            match is_sure && context.share_inside(saved_ms) >= SHARE_MIN {
                 true => Confidence::Medium,
                 false => Confidence::Low,
             }

@@ -1,0 +1,101 @@
+//! The updates of one row in one request, and the cost of all but one.
+
+use std::collections::BTreeMap;
+
+use recording::{Handled, SqlUse, TextId};
+
+use crate::context::Context;
+use crate::query;
+
+/// The common parts of two updates of one row, the table and the condition: SET and values differ.
+pub(super) type Row<'a> = (&'a str, &'a str);
+
+/// The part of updates going away where one of several is left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Needless {
+    /// Time in the driver without waits for the GVL, milliseconds.
+    pub(super) ms: f64,
+    /// Executions of statements.
+    pub(super) calls: f64,
+}
+
+impl Needless {
+    /// Returns the part of one update, of so many of the row in the request: the same part of each,
+    /// with a transaction around the update alone.
+    pub(super) fn of(
+        context: &Context<'_>,
+        handled: &Handled,
+        update: &SqlUse,
+        updates: usize,
+    ) -> Needless {
+        let share = 1.0 - 1.0 / updates as f64;
+        let around = around(context, handled, update.site);
+        Needless {
+            ms: share * (time_ms(update) + around.ms),
+            calls: share * (1.0 + around.calls),
+        }
+    }
+
+    pub(super) fn add(&mut self, more: &Needless) {
+        self.ms += more.ms;
+        self.calls += more.calls;
+    }
+}
+
+/// Returns the updates of each row in a request: by one key each, and not again and again, which is
+/// a loop.
+pub(super) fn updates<'a>(
+    context: &Context<'a>,
+    handled: &'a Handled,
+) -> BTreeMap<Row<'a>, Vec<&'a SqlUse>> {
+    let mut rows: BTreeMap<Row<'a>, Vec<&SqlUse>> = BTreeMap::new();
+    for used in &handled.sql {
+        let digest = context.text(used.digest);
+        if query::verb(digest) == "UPDATE"
+            && let Some((_, condition)) = digest.split_once(" WHERE ")
+            && condition.ends_with(" = ?")
+            && !condition.contains(" OR ")
+            && used.count == 1
+        {
+            let row = (table(digest), condition);
+            rows.entry(row).or_default().push(used);
+        }
+    }
+    rows
+}
+
+/// Returns the words before SET.
+fn table(digest: &str) -> &str {
+    digest.split(" SET ").next().unwrap_or(digest)
+}
+
+/// Returns the transaction around each write of a line: an object mapper saves each change in a
+/// new one. Nothing where the line's writes share one, or are in another line's.
+fn around(context: &Context<'_>, handled: &Handled, site: TextId) -> Needless {
+    let (mut writes, mut begun, mut ended, mut ms) = (0, 0, 0, 0.0);
+    for used in handled.sql.iter().filter(|used| used.site == site) {
+        match query::verb(context.text(used.digest)).as_str() {
+            "INSERT" | "UPDATE" | "DELETE" | "REPLACE" => writes += used.count,
+            "BEGIN" | "START" => {
+                begun += used.count;
+                ms += time_ms(used);
+            }
+            "COMMIT" => {
+                ended += used.count;
+                ms += time_ms(used);
+            }
+            _ => {}
+        }
+    }
+    match writes > 0 && begun == writes && ended == writes {
+        true => Needless {
+            ms: ms / f64::from(writes),
+            calls: 2.0,
+        },
+        false => Needless::default(),
+    }
+}
+
+fn time_ms(used: &SqlUse) -> f64 {
+    (used.time - used.gvl_wait).as_millis_f64()
+}
