@@ -11,6 +11,8 @@ use std::hash::Hasher;
 use fnv::FnvHasher;
 use recording::{AnswerFacts, TextId};
 
+use crate::repeatable::Repeatables;
+
 /// Number of first responses of a line to examine; then one in [`SAMPLE_EVERY`].
 const SAMPLE_FIRST: u64 = 16;
 const SAMPLE_EVERY: u64 = 16;
@@ -38,6 +40,7 @@ pub(crate) struct Answers {
     urls: HashMap<u64, FirstAnswer>,
     urls_of_line: HashMap<TextId, usize>,
     texts: HashMap<TextId, String>,
+    pub(crate) repeatables: Repeatables,
 }
 
 /// Who asked for a URL first, and what came.
@@ -56,6 +59,8 @@ const ANONYMOUS: u64 = 0;
 pub(crate) struct Seen<'a> {
     pub(crate) line: TextId,
     pub(crate) connection: u32,
+    /// Number of the way to the server.
+    pub(crate) link: u16,
     /// The request as sent.
     pub(crate) request: &'a [u8],
     pub(crate) answer: scenario::Answer<'a>,
@@ -95,6 +100,7 @@ impl Answers {
             return;
         }
         let same = self.same_as_first(seen);
+        self.repeatables.look_at(seen);
         let facts = self.facts.entry(key).or_insert_with(|| AnswerFacts {
             line: key.0,
             status: key.1,
@@ -154,6 +160,7 @@ impl Answers {
     /// Adds the records of another thread.
     pub(crate) fn merge(&mut self, other: Answers) {
         self.texts.extend(other.texts);
+        self.repeatables.merge(other.repeatables);
         for (key, more) in other.facts {
             match self.facts.entry(key) {
                 Entry::Occupied(mut facts) => add_counts(facts.get_mut(), &more),
@@ -236,7 +243,7 @@ fn take_header(
 }
 
 /// Returns the header fields of a request as sent.
-fn fields(request: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+pub(crate) fn fields(request: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     request
         .split(|byte| *byte == b'\n')
         .skip(1)
@@ -273,6 +280,7 @@ mod tests {
         answers.look_at(&Seen {
             line: TextId::of(b"GET /a"),
             connection,
+            link: 0,
             request: request.as_bytes(),
             answer: reader.answer(0),
             body: reader.body_hash(),

@@ -93,6 +93,7 @@ impl<'a> Ledger<'a> {
         self.share.answers.look_at(&Seen {
             line: connection.request.line,
             connection: connection.number,
+            link: connection.link,
             request: connection.request_bytes(),
             answer: connection.answer(0),
             body: connection.reader.body_hash(),

@@ -3,7 +3,7 @@
 //! One call of [`run`] runs one load: [`Plan`] says how hard and how long, a [`scenario::Scenario`]
 //! what the users do; exchanges come back in [`Batch`]es while it runs, [`LoadResult`] at its end.
 //! [`probe`] sends a single request, for finding out whether a server answers; [`post`] hands a
-//! document to a receiver.
+//! document to a receiver. [`Resend`] sends GET requests of a load ([`Repeatable`]) again after it.
 //!
 //! - Every instant is on the host's `CLOCK_MONOTONIC`, so that it can be joined with what the agent
 //!   stamps inside the app. Requests carry `Hakaru-Request`, 16 hexadecimal digits, never twice; in
@@ -53,6 +53,7 @@ mod plan;
 mod poller;
 mod probe;
 mod redact;
+mod repeatable;
 mod route;
 mod run;
 mod schedule;
@@ -75,11 +76,12 @@ pub use figures::{Figures, Interval, Outcomes, Statuses, StepFigures};
 pub use goal::{Goal, GoalResult};
 pub use level::LevelUp;
 pub use measure::{Measured, measure};
-pub use once::{Checked, check_once};
+pub use once::{Checked, Reply, Resend, check_once};
 pub use outcome::{Batch, LoadError, LoadResult};
 pub use plan::{Numbered, Pace, Plan};
 pub use probe::{Posted, ProbeError, can_connect, post, probe};
 pub use redact::plain;
+pub use repeatable::Repeatable;
 pub use run::{points, run};
 pub use scenario::Part;
 pub use schedule::{Arrivals, Schedule, Stage};

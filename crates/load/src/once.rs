@@ -1,5 +1,6 @@
 //! One pass through each flow of a scenario, one request at a time, with all errors.
 
+mod again;
 mod line;
 mod messages;
 
@@ -13,6 +14,7 @@ use crate::outcome::LoadError;
 use crate::plan::Plan;
 use crate::redact::{self, Shown};
 use crate::route::Routes;
+pub use again::{Reply, Resend};
 use line::Line;
 
 const READ_BYTES: usize = 64 * 1024;

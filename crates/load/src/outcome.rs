@@ -4,6 +4,8 @@ use std::fmt;
 
 use recording::{AnswerFacts, Exchange, Failure, Generator, Score, TextId, Window};
 
+use crate::repeatable::Repeatable;
+
 /// Exchanges since the last batch, about every 200 ms.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -29,6 +31,8 @@ pub struct LoadResult {
     pub answers: Vec<AnswerFacts>,
     /// Texts named only by the exchanges.
     pub texts: Vec<(TextId, String)>,
+    /// GET requests to send again.
+    pub repeatables: Vec<Repeatable>,
     /// Whether `stop` ended the load early.
     pub stopped: bool,
 }

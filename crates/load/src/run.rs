@@ -72,9 +72,10 @@ impl Times {
     }
 }
 
-fn result(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> LoadResult {
+fn result(plan: &Plan, scenario: &Scenario, planned: Window, mut total: Share) -> LoadResult {
     let end = total.stopped_at.unwrap_or(planned.end);
     let score = score(scenario, &total);
+    let repeatables = std::mem::take(&mut total.answers.repeatables).into_vec();
     let (answers, texts) = total.answers.into_parts();
     LoadResult {
         window: Window {
@@ -90,6 +91,7 @@ fn result(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> Lo
         failures: total.failures.into_vec(),
         answers,
         texts,
+        repeatables,
         stopped: total.stopped_at.is_some(),
     }
 }

@@ -1,5 +1,6 @@
 //! Loads against servers in the same process. One program, so that it is linked once.
 
+mod again;
 mod bad_servers;
 mod common;
 mod http2;
