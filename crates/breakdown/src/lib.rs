@@ -27,12 +27,13 @@ mod types;
 
 use recording::{Exchange, Outcome, Recording};
 
+pub use answers::{RouteAnswers, answers};
 pub use cores::{CoreSpeed, core_speed};
 pub use join::{Joined, Request, join};
 pub use seconds::{Process, ProcessSecond, RubySecond, Second, Seconds, seconds};
 pub use sites::{frames, frames_of, line_of, lines_of};
 pub use threads::{ThreadUse, threads};
-pub use types::{Answers, Balance, Breakdown, RouteBalance, SqlSummary};
+pub use types::{Answers, Balance, Breakdown, RouteAskedAgain, RouteBalance, SqlSummary};
 
 use account::Account;
 

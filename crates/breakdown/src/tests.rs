@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use recording::{
-    AnswerFacts, CpuSample, Exchange, Handled, Nanos, Outcome, Parts, Recording, RequestId, SqlUse,
-    Timestamp, Window,
+    AnswerFacts, AskedAgain, CpuSample, Exchange, Handled, Nanos, Outcome, Parts, Recording,
+    RequestId, Sameness, SqlUse, Timestamp, Window,
 };
 
 use super::*;
@@ -378,6 +378,42 @@ fn heads_of_answers_are_added_up_by_route() {
     assert_eq!(answers.content_type.as_deref(), Some("image/png"));
     assert_eq!(answers.cache_control, None);
     assert_eq!(breakdown.routes[0].body_bytes_max, 10);
+}
+
+/// One URL with a reason against a cache shared by all speaks for the route.
+#[test]
+fn urls_asked_again_are_one_result_by_route() {
+    let check = |kinds: [Option<(Sameness, u32)>; 3], expected: Option<(u64, Sameness, u32)>| {
+        let mut recording = empty();
+        for (id, asked) in (1..).zip(kinds) {
+            let exchange = exchange(&mut recording, id, &format!("GET /pages/{id}"), id);
+            let asked_again = asked.map(|(sameness, sessions)| AskedAgain {
+                visitors: 2,
+                sessions,
+                apart: Nanos(3),
+                sameness,
+            });
+            recording.answers.push(AnswerFacts {
+                line: exchange.line,
+                status: 200,
+                seen: id,
+                asked_again,
+                ..AnswerFacts::default()
+            });
+            recording.exchanges.push(exchange);
+        }
+        let routes = answers(&recording);
+        assert_eq!(routes[0].lines[0], recording.answers[2].line);
+        let asked = routes[0].answers.asked_again;
+        let told = asked.map(|asked| (asked.urls, asked.least.sameness, asked.least.sessions));
+        assert_eq!((routes.len(), told), (1, expected));
+    };
+    let (same, change) = (Sameness::Same, Sameness::BodiesChange);
+    check([None; 3], None);
+    let least = Some((2, same, 1));
+    check([Some((same, 2)), Some((same, 1)), None], least);
+    let all = [Some((same, 1)), Some((change, 2)), Some((same, 0))];
+    check(all, Some((3, change, 2)));
 }
 
 /// The first requests of each thread are always in the sample, however rare the routes are.

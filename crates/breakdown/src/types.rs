@@ -1,6 +1,6 @@
 //! Breakdowns as types.
 
-use recording::{Nanos, TextId};
+use recording::{AskedAgain, Nanos, TextId};
 
 /// The balance of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -91,6 +91,17 @@ pub struct Answers {
     pub repeated: u64,
     /// Repeated responses with an equal body.
     pub repeated_equal: u64,
+    /// Result of requesting the route's URLs after the load; `None` without such requests.
+    pub asked_again: Option<RouteAskedAgain>,
+}
+
+/// Result of requesting URLs of a route again after the load, by new visitors and by users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RouteAskedAgain {
+    /// Number of requested URLs, each of another line.
+    pub urls: u64,
+    /// The URL with the least proof: one against a cache shared by all, if there is one.
+    pub least: AskedAgain,
 }
 
 /// Means in milliseconds per request. `receive` is part of `queue`; the others, with `queue`, are

@@ -1,6 +1,6 @@
 //! Common properties of the responses of a run, by response head.
 
-use crate::TextId;
+use crate::{Nanos, TextId};
 
 /// Responses to one request line with one status, from a sample: the first ones of each line, then
 /// one in sixteen, warm-up included. Sizes of bodies are in [`crate::Exchange`], for every request.
@@ -37,4 +37,79 @@ pub struct AnswerFacts {
     pub repeated: u64,
     /// Repeated responses with an equal body: by length and first 256 KiB.
     pub repeated_equal: u64,
+    /// Result of requesting the same URL after the load, without a session and with the users'.
+    /// `None` where that was not done. Since version 9.
+    pub asked_again: Option<AskedAgain>,
+}
+
+/// Result of requesting a URL again after the load, by several visitors one after the other, twice
+/// with some time between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AskedAgain {
+    /// New visitors: without cookies, authorization, or other headers on who asks.
+    pub visitors: u32,
+    /// Users with sessions of the load; 0 where the flows have none.
+    pub sessions: u32,
+    /// Time between the first requests and the last.
+    pub apart: Nanos,
+    /// What the responses were like.
+    pub sameness: Sameness,
+}
+
+/// Whether all responses to the requests of a URL were the same, or the first reason found against
+/// a cache shared by all visitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sameness {
+    /// Equal bodies, and no header says otherwise.
+    Same,
+    /// A request of the load carried an `Authorization`.
+    Authorization,
+    /// A visitor or a user got no complete response with status 200.
+    Refused,
+    /// A response sets a cookie.
+    SetsCookie,
+    /// `Vary` names `Cookie`, `Authorization`, or everything.
+    Varies,
+    /// `Cache-Control` says `private` or `no-store`.
+    Private,
+    /// Responses to requests right after each other had different bodies.
+    BodiesDiffer,
+    /// The bodies were others some time later.
+    BodiesChange,
+    /// A header differs between visitors and does not change with time.
+    HeadersDiffer,
+    /// All bodies were the same, but not the load's: sessions may have ended with the load.
+    NotAsInLoad,
+}
+
+impl Sameness {
+    /// All kinds; the first is the only one in favour of a shared cache.
+    pub const ALL: [Sameness; 10] = [
+        Sameness::Same,
+        Sameness::Authorization,
+        Sameness::Refused,
+        Sameness::SetsCookie,
+        Sameness::Varies,
+        Sameness::Private,
+        Sameness::BodiesDiffer,
+        Sameness::BodiesChange,
+        Sameness::HeadersDiffer,
+        Sameness::NotAsInLoad,
+    ];
+
+    /// Returns the name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sameness::Same => "same",
+            Sameness::Authorization => "authorization",
+            Sameness::Refused => "refused",
+            Sameness::SetsCookie => "sets_cookie",
+            Sameness::Varies => "varies",
+            Sameness::Private => "private",
+            Sameness::BodiesDiffer => "bodies_differ",
+            Sameness::BodiesChange => "bodies_change",
+            Sameness::HeadersDiffer => "headers_differ",
+            Sameness::NotAsInLoad => "not_as_in_load",
+        }
+    }
 }

@@ -25,7 +25,7 @@ use wire::{Reader, Wire, Writer};
 /// First bytes of every piece.
 pub const MAGIC: [u8; 4] = *b"HKRC";
 /// The version written, and the newest readable.
-pub const VERSION: u16 = 8;
+pub const VERSION: u16 = 9;
 /// The oldest readable version.
 const VERSION_MIN: u16 = 1;
 

@@ -21,7 +21,7 @@ mod text;
 mod time;
 mod weight;
 
-pub use answers::AnswerFacts;
+pub use answers::{AnswerFacts, AskedAgain, Sameness};
 pub use database::{ColumnFacts, Counter, DatabaseFacts, Setting, StatementFacts};
 pub use exchange::{Exchange, Failure, Outcome, Score, ScoreLine};
 pub use handled::{Act, ActKind, BURSTS_MAX, Burst, BurstKind, CpuSample, Handled, Parts, SqlUse};

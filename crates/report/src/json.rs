@@ -194,6 +194,13 @@ fn answers(answers: &breakdown::Answers) -> v1::Answers {
         closed_share: share(answers.closed),
         repeated: answers.repeated,
         repeated_equal_share: (answers.repeated > 0).then_some(equal),
+        asked_again: answers.asked_again.map(|asked| v1::AskedAgain {
+            urls: asked.urls,
+            visitors: asked.least.visitors,
+            sessions: asked.least.sessions,
+            apart_ms: asked.least.apart.as_millis_f64(),
+            sameness: asked.least.sameness.name(),
+        }),
     }
 }
 

@@ -334,6 +334,23 @@ pub struct Answers {
     pub repeated: u64,
     /// Share of the repeated responses with the same body; `null` without any.
     pub repeated_equal_share: Option<f64>,
+    /// Result of requesting the route's pages again after the load; `null` without such requests.
+    pub asked_again: Option<AskedAgain>,
+}
+
+/// Result of requesting pages again after the load.
+#[derive(Debug, Serialize)]
+pub struct AskedAgain {
+    /// Requested URLs.
+    pub urls: u64,
+    /// Visitors without a session.
+    pub visitors: u32,
+    /// Users with sessions of the load.
+    pub sessions: u32,
+    /// Time between the first requests and the last.
+    pub apart_ms: f64,
+    /// `same`, or the reason against a cache shared by all.
+    pub sameness: &'static str,
 }
 
 /// The balance. `receive` is part of `queue`; all others add up to the mean from sent to answered.

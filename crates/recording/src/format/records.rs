@@ -7,11 +7,11 @@
 use super::wire::{Reader, Wire, Writer};
 use super::{FormatError, Summary};
 use crate::{
-    Access, ActKind, AgentProcess, AnswerFacts, ColumnFacts, Counter, DatabaseFacts, DiskBytes,
-    ExplainedStatement, Failure, Generator, HostSample, IndexColumns, JitSample, LoadFacts,
-    LoadMode, Meta, Nanos, NetworkBytes, Outcome, PlanStep, ProcessRole, ProcessSample,
-    RuntimeSample, Score, ScoreLine, Setting, StatementFacts, TargetFacts, TextId, Timestamp,
-    Trouble, Typed, Window,
+    Access, ActKind, AgentProcess, AnswerFacts, AskedAgain, ColumnFacts, Counter, DatabaseFacts,
+    DiskBytes, ExplainedStatement, Failure, Generator, HostSample, IndexColumns, JitSample,
+    LoadFacts, LoadMode, Meta, Nanos, NetworkBytes, Outcome, PlanStep, ProcessRole, ProcessSample,
+    RuntimeSample, Sameness, Score, ScoreLine, Setting, StatementFacts, TargetFacts, TextId,
+    Timestamp, Trouble, Typed, Window,
 };
 
 /// Writes and reads a struct field by field in the order given. Fields behind `since` are in pieces
@@ -85,6 +85,24 @@ wire_record!(AnswerFacts {
     with_credentials,
     repeated,
     repeated_equal,
+} since 9 { asked_again });
+wire_record!(AskedAgain {
+    visitors,
+    sessions,
+    apart,
+    sameness,
+});
+wire_enum!(Sameness {
+    1 => Same,
+    2 => Authorization,
+    3 => Refused,
+    4 => SetsCookie,
+    5 => Varies,
+    6 => Private,
+    7 => BodiesDiffer,
+    8 => BodiesChange,
+    9 => HeadersDiffer,
+    10 => NotAsInLoad,
 });
 wire_record!(DatabaseFacts {
     start,

@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::EndedEarly;
 use crate::{
-    Access, Act, ActKind, AnswerFacts, Burst, BurstKind, ColumnFacts, Counter, CpuSample,
-    DatabaseFacts, DiskBytes, IndexColumns, JitSample, LoadFacts, LoadMode, Nanos, NetworkBytes,
-    Outcome, Parts, PlanStep, ProcessRole, ProcessSample, RequestId, ScoreLine, Setting, SqlUse,
-    StatementFacts, TargetFacts, Timestamp, Typed,
+    Access, Act, ActKind, AnswerFacts, AskedAgain, Burst, BurstKind, ColumnFacts, Counter,
+    CpuSample, DatabaseFacts, DiskBytes, IndexColumns, JitSample, LoadFacts, LoadMode, Nanos,
+    NetworkBytes, Outcome, Parts, PlanStep, ProcessRole, ProcessSample, RequestId, Sameness,
+    ScoreLine, Setting, SqlUse, StatementFacts, TargetFacts, Timestamp, Typed,
 };
 
 fn instant() -> impl Strategy<Value = Timestamp> {
@@ -254,6 +254,15 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn asked_again()(
+        (visitors, sessions, apart) in (any::<u32>(), any::<u32>(), length()),
+        sameness in proptest::sample::select(&Sameness::ALL[..]),
+    ) -> AskedAgain {
+        AskedAgain { visitors, sessions, apart, sameness }
+    }
+}
+
+prop_compose! {
     fn answers()(
         (line, status, seen) in (name(), any::<u16>(), any::<u64>()),
         (content_type, content_encoding, cache_control) in (name(), name(), name()),
@@ -261,12 +270,13 @@ prop_compose! {
             (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>()),
         (closed, offered_compression, with_credentials) in
             (any::<u64>(), any::<u64>(), any::<u64>()),
-        (repeated, repeated_equal) in (any::<u64>(), any::<u64>()),
+        (repeated, repeated_equal, asked_again) in
+            (any::<u64>(), any::<u64>(), of(asked_again())),
     ) -> AnswerFacts {
         AnswerFacts {
             line, status, seen, content_type, content_encoding, cache_control, with_cache_control,
             with_etag, with_last_modified, with_set_cookie, closed, offered_compression,
-            with_credentials, repeated, repeated_equal,
+            with_credentials, repeated, repeated_equal, asked_again,
         }
     }
 }
@@ -403,7 +413,7 @@ fn wrong_marks_are_told_apart() {
         Chunk::decode(&changed).unwrap_err()
     };
     assert_eq!(with(0, b'X'), FormatError::NotARecording);
-    assert_eq!(with(4, 9), FormatError::Version(9));
+    assert_eq!(with(4, 10), FormatError::Version(10));
     assert_eq!(with(6, 2), FormatError::Kind(2));
     assert_eq!(Chunk::decode(b""), Err(FormatError::NotARecording));
     assert_eq!(Chunk::decode(b"HKRC"), Err(FormatError::Damaged("header")));
@@ -666,6 +676,18 @@ fn fixture_8() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
+/// Returns the fixture with the additions of version 9.
+fn fixture_9() -> (Chunk, Summary) {
+    let (chunk, mut summary) = fixture_8();
+    summary.answers[0].asked_again = Some(AskedAgain {
+        visitors: 2,
+        sessions: 1,
+        apart: Nanos(3_000_000_000),
+        sameness: Sameness::BodiesChange,
+    });
+    (chunk, summary)
+}
+
 /// Returns the bytes of a piece written by a version.
 fn kept(piece: &str, version: u16) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
@@ -677,7 +699,7 @@ fn kept(piece: &str, version: u16) -> Vec<u8> {
 #[test]
 fn every_version_is_read_for_ever() {
     if std::env::var_os("HAKARU_BLESS").is_some() {
-        let (chunk, summary) = fixture_8();
+        let (chunk, summary) = fixture_9();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
         std::fs::write(format!("{folder}/chunk-v{VERSION}.hkrc"), chunk.encode()).unwrap();
         std::fs::write(
@@ -695,6 +717,7 @@ fn every_version_is_read_for_ever() {
         (6, fixture_6()),
         (7, fixture_7()),
         (8, fixture_8()),
+        (9, fixture_9()),
     ] {
         assert_eq!(Chunk::decode(&kept("chunk", version)), Ok(chunk));
         assert_eq!(Summary::decode(&kept("summary", version)), Ok(summary));
