@@ -28,6 +28,7 @@ mod worth;
 
 pub use exact::{Exact, PumaFlags};
 pub use rule_id::RuleId;
+pub use rules::may_be_cached;
 pub use types::{Confidence, Facts, Finding, Remedy, Safety};
 
 use context::Context;

@@ -44,6 +44,7 @@ mod works;
 
 use crate::Finding;
 use crate::context::Context;
+pub use answers_equal::may_be_cached;
 
 /// A rule.
 type Rule = fn(&Context<'_>) -> Vec<Finding>;

@@ -1,6 +1,6 @@
 //! Rules on responses, and on the database server's facts.
 
-use recording::{AnswerFacts, ColumnFacts, Counter, DatabaseFacts};
+use recording::{AnswerFacts, AskedAgain, ColumnFacts, Counter, DatabaseFacts, Nanos, Sameness};
 
 use super::*;
 use crate::rule_id::RuleId;
@@ -25,6 +25,15 @@ fn answering(run: Run, line: &str, kind: &str, bytes: u64, change: fn(&mut Answe
         for exchange in &mut recording.exchanges {
             exchange.body_bytes = bytes;
         }
+    })
+}
+
+fn asked(sameness: Sameness) -> Option<AskedAgain> {
+    Some(AskedAgain {
+        visitors: 2,
+        sessions: 2,
+        apart: Nanos(3_000_000_000),
+        sameness,
     })
 }
 
@@ -84,7 +93,7 @@ fn pages_with_the_same_advice_on_caching_are_one_finding() {
     let pages = pages.expect("a finding");
     assert_eq!(
         pages.title,
-        "no Cache-Control on GET /news and 1 more: the same for everyone"
+        "no Cache-Control on GET /news and 1 more: the same for all users of the run"
     );
     let lines = pages.evidence.iter().map(|line| line.to_string());
     assert!(
@@ -112,6 +121,7 @@ fn a_cause_in_the_app_comes_before_a_cache_for_it() {
         );
         let run = answering(run, "GET /news", "text/html", 2_000, |facts| {
             facts.with_credentials = 40;
+            facts.asked_again = asked(Sameness::Same);
         });
         let findings = run.findings();
         let rules: Vec<RuleId> = findings.iter().map(|finding| finding.rule).collect();
@@ -138,8 +148,8 @@ fn equal_answers_without_a_word_on_keeping_them() {
         told("text/html", |facts| facts.with_credentials = 40),
         (Confidence::Medium, false)
     );
-    assert_eq!(told("image/png", |_| {}), (Confidence::High, true));
-    // Nothing with credentials is for a public cache, and small bodies are equal by chance.
+    assert_eq!(told("image/png", |_| {}), (Confidence::Medium, true));
+    // Small bodies of users with sessions are equal by chance.
     let private = |kind: &str, bytes: u64| {
         let run = answering(requests("GET /news"), "GET /news", kind, bytes, |facts| {
             facts.with_credentials = 40;
@@ -158,6 +168,56 @@ fn equal_answers_without_a_word_on_keeping_them() {
     check(|facts| facts.with_cache_control = 40, &[]);
     check(|facts| facts.repeated_equal = 38, &[]);
     check(|facts| (facts.repeated, facts.repeated_equal) = (9, 9), &[]);
+}
+
+/// Without the proof nothing is for a shared cache, however equal the load's responses were.
+#[test]
+fn a_public_cache_is_advised_with_proof_only() {
+    let check = |kind: &str, change: fn(&mut AnswerFacts), is_public: bool, evidence: &str| {
+        let run = answering(requests("GET /news"), "GET /news", kind, 2_000, change);
+        let found = run.check(&["answers-equal"]).remove(0);
+        let remedy = format!(
+            "{} {}",
+            found.remedy.text,
+            found.remedy.exact_text().unwrap_or_default()
+        );
+        assert_eq!(remedy.contains("public, max-age="), is_public, "{remedy}");
+        assert_eq!(found.gain_share > 0.0, is_public, "{found:#?}");
+        let lines: Vec<String> = found.evidence.iter().map(ToString::to_string).collect();
+        assert!(
+            lines.iter().any(|line| line.contains(evidence)),
+            "{lines:?}"
+        );
+    };
+    for kind in ["text/html", "image/png"] {
+        check(kind, |_| {}, false, "was not asked after the load");
+        let same: fn(&mut AnswerFacts) = |facts| facts.asked_again = asked(Sameness::Same);
+        check(
+            kind,
+            same,
+            true,
+            "by 2 visitors without a session and 2 users with theirs, twice within 3.00 s",
+        );
+        let with_cookie: fn(&mut AnswerFacts) = |facts| {
+            facts.asked_again = asked(Sameness::Same);
+            facts.with_set_cookie = 1;
+        };
+        check(
+            kind,
+            with_cookie,
+            false,
+            "1 answers of the load set a cookie",
+        );
+    }
+    let refuse: fn(&mut AnswerFacts) = |facts| facts.asked_again = asked(Sameness::Refused);
+    check("image/png", refuse, false, "not all got the page");
+    let change: fn(&mut AnswerFacts) = |facts| facts.asked_again = asked(Sameness::BodiesChange);
+    check(
+        "text/html",
+        change,
+        false,
+        "within 3.00 s, the body had changed",
+    );
 }
 
 #[test]
