@@ -21,6 +21,8 @@ pub enum Phase<'a> {
     Load(&'a Settings),
     /// The database is asked for query plans.
     Explain,
+    /// Pages for a possible cache are requested once more.
+    AskAgain,
     /// The app is stopped.
     Stop,
 }

@@ -3,6 +3,7 @@
 //! In two steps, so that the program can look at the app between them: [`Prepared::new`] goes from
 //! a claimed folder to an app that is up, [`Prepared::measure`] from there to the facts.
 
+mod again;
 mod facts;
 mod machine;
 mod recorder;
@@ -11,7 +12,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use app_process::Running;
-use capture::ProfileCollector;
+use capture::{ProfileCollector, Rings};
 use guard::Refusal;
 use load::{LoadError, LoadResult};
 use recording::{EndedEarly, Nanos, Recording, Trouble};
@@ -23,6 +24,7 @@ use crate::lifecycle::{self, Load, ProjectLock, Purpose, RunningApp, Subject};
 use crate::observer::{Context, Phase};
 use crate::settings::Settings;
 use crate::workspace::RunFolders;
+use again::Again;
 use ending::Failure;
 use machine::Machine;
 use recorder::{Recorded, Recorder};
@@ -132,7 +134,7 @@ impl<'a> Prepared<'a> {
         recording.machine = machine;
         recording.troubles = self.troubles;
         recording.troubles.extend(met);
-        facts::of_load(&mut recording, loaded.map_err(Failure::failed)?);
+        let repeatables = facts::of_load(&mut recording, loaded.map_err(Failure::failed)?);
         if let Some(status) = died.filter(|_| !app.is_attached()) {
             facts::of_death(&mut recording, status, &tail);
             context.notice(text!(
@@ -146,9 +148,11 @@ impl<'a> Prepared<'a> {
         }
         facts::of_agents(&mut recording, &rings, settings);
         facts::of_database(&mut recording, database);
-        let phase = context.observer.enter(Phase::Explain);
-        facts::explain(&mut recording, &rings, settings);
-        drop(phase);
+        let again = Again::begin((settings, &self.scenario), &recording, repeatables, context);
+        explain(&mut recording, &rings, settings, context);
+        if let Some(again) = again {
+            again.end(&mut recording);
+        }
         let phase = context.observer.enter(Phase::Stop);
         let stopped = app.stop();
         drop(phase);
@@ -186,6 +190,12 @@ fn load(
             false => ControlFlow::Continue(()),
         }
     })
+}
+
+/// Asks the database for plans.
+fn explain(recording: &mut Recording, rings: &Rings, settings: &Settings, context: &Context) {
+    let _phase = context.observer.enter(Phase::Explain);
+    facts::explain(recording, rings, settings);
 }
 
 /// Stops an app refused before the measurement, and discards the run, since nobody asked for such a

@@ -31,6 +31,8 @@ pub struct Settings {
     /// Whether the agent samples stacks: only in a single run, since in a series sampling would
     /// only slow requests down.
     pub profile: bool,
+    /// Whether pages for a possible cache are requested again after the load: only in a single run.
+    pub asks_again: bool,
     /// What clients do; without flows the URL is requested.
     pub scenario: scenario::Spec,
     /// How hard, how long.

@@ -17,8 +17,8 @@ use experiment::record::Prepared;
 use experiment::trial::Change;
 use experiment::{Context, Observer, Phase, PhaseGuard, Settings};
 use findings::Exact;
-use load::Plan;
-use recording::{Nanos, Typed};
+use load::{Numbered, Plan};
+use recording::{Nanos, Sameness, Typed};
 use words::Text;
 
 /// Keeps what goes on.
@@ -90,6 +90,7 @@ fn settings(project: &Path, url: &str) -> Settings {
         before: None,
         agent: false,
         profile: false,
+        asks_again: false,
         scenario: scenario::Spec {
             base_url: url.to_owned(),
             ..scenario::Spec::default()
@@ -124,6 +125,109 @@ fn a_run_is_recorded_and_kept() {
     assert_eq!(measured.recording.meta.ended_early, None);
     let lines = notes.lines.lock().expect("lines");
     assert_eq!(*lines, ["Load", "Explain", "Stop"]);
+}
+
+/// Starts a server with responses by the head of a request, in lower case.
+fn server_of(answer: impl Fn(&str) -> (String, String) + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address");
+    let answer = Arc::new(answer);
+    thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let answer = Arc::clone(&answer);
+            thread::spawn(move || {
+                let mut reader = BufReader::new(client.try_clone().expect("a second handle"));
+                loop {
+                    let mut head = String::new();
+                    while !head.ends_with("\r\n\r\n") {
+                        if reader.read_line(&mut head).unwrap_or(0) == 0 {
+                            return;
+                        }
+                    }
+                    let (headers, body) = answer(&head.to_lowercase());
+                    let length = body.len();
+                    let sent = format!("{headers}Content-Length: {length}\r\n\r\n{body}");
+                    if client.write_all(sent.as_bytes()).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    format!("http://{address}")
+}
+
+/// The load's users have sessions, and all get the same. Who has none gets it from `/public` alone,
+/// and of `/home` the sessions end with the load.
+#[test]
+fn pages_are_asked_for_again_with_and_without_sessions() {
+    const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
+    let visits = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&visits);
+    let url = server_of(move |head| {
+        let line = head.lines().next().unwrap_or_default();
+        let has_session = head.contains("cookie: session=");
+        let is_load = head.contains("hakaru-request");
+        if !is_load {
+            seen.lock()
+                .expect("visits")
+                .push((line.to_owned(), has_session));
+        }
+        match (line, has_session) {
+            ("post /login http/1.1", _) => {
+                let user = thread::current().id();
+                let headers = format!("{OK}Set-Cookie: session={user:?}; path=/\r\n");
+                (headers, "hello".to_owned())
+            }
+            ("get /members http/1.1", false) => (OK.to_owned(), "log in first".to_owned()),
+            ("get /home http/1.1", _) if !is_load => (OK.to_owned(), "log in first".to_owned()),
+            _ => (OK.to_owned(), "the same".to_owned()),
+        }
+    });
+    let project = tempfile::tempdir().expect("a folder");
+    let file = project.path().join("a.hurl");
+    let get = |path: &str| format!("GET {{{{base_url}}}}/{path}\nHTTP 200\n");
+    let pages = ["public", "members", "home"].map(get).concat();
+    let flow = format!("POST {{{{base_url}}}}/login\nHTTP 200\n{pages}");
+    std::fs::write(&file, flow).expect("a flow");
+    let mut settings = settings(project.path(), &url);
+    settings.scenario.flows = vec![scenario::FlowSpec {
+        file: Some(file),
+        weight: 1,
+        ..scenario::FlowSpec::default()
+    }];
+    settings.asks_again = true;
+    settings.plan.connections = 4;
+    settings.plan.numbered = Numbered::All;
+    let (context, _) = watched();
+    let prepared = Prepared::new(&settings, &context).expect("the server answers");
+    let recording = prepared.measure().expect("it is measured").recording;
+    let of = |line: &str| {
+        let facts = recording.answers.iter();
+        let mut named = facts.filter(|facts| recording.texts.get(facts.line) == Some(line));
+        named.next().and_then(|facts| facts.asked_again)
+    };
+    let public = of("GET /public").expect("it was asked again");
+    assert_eq!(public.sameness, Sameness::Same);
+    assert_eq!((public.visitors, public.sessions), (2, 2));
+    assert!(public.apart >= Nanos(3_000_000_000), "{public:?}");
+    let members = of("GET /members").expect("it was asked again");
+    assert_eq!(members.sameness, Sameness::BodiesDiffer);
+    let home = of("GET /home").expect("it was asked again");
+    assert_eq!(home.sameness, Sameness::NotAsInLoad);
+    assert_eq!(of("POST /login"), None);
+    let visits = visits.lock().expect("visits");
+    let of_page = |page: &str, session: bool| {
+        let line = format!("get /{page} http/1.1");
+        let is_one = |visit: &&(String, bool)| **visit == (line.clone(), session);
+        visits.iter().filter(is_one).count()
+    };
+    for page in ["public", "members"] {
+        let counts = (of_page(page, false), of_page(page, true));
+        assert_eq!(counts, (4, 4), "{visits:?}");
+    }
+    let has_post = visits.iter().any(|(line, _)| line.starts_with("post"));
+    assert!(!has_post, "{visits:?}");
 }
 
 #[test]

@@ -80,6 +80,7 @@ pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failur
         part_of: "",
         agent: start.is_some() && !args.no_agent,
         profile: false,
+        asks_again: false,
         start,
         endpoint,
         url,

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use app_process::Stopped;
 use capture::{ExplainError, Rings, TroubleKind, Watched};
 use database::Kind;
-use load::{LoadResult, Pace};
+use load::{LoadResult, Pace, Repeatable};
 use recording::{
     AgentProcess, EndedEarly, LoadFacts, LoadMode, Meta, Recording, TargetFacts, Trouble,
 };
@@ -60,8 +60,8 @@ fn is_loopback(settings: &Settings) -> bool {
             .is_ok_and(|addresses| addresses.iter().all(|address| address.ip().is_loopback()))
 }
 
-/// What the load generator brought.
-pub(crate) fn of_load(recording: &mut Recording, result: LoadResult) {
+/// What the load generator brought. Returns the requests that can be sent again.
+pub(crate) fn of_load(recording: &mut Recording, result: LoadResult) -> Vec<Repeatable> {
     recording.answers = result.answers;
     for (id, text) in result.texts {
         recording.texts.keep_as(id, &text);
@@ -70,6 +70,7 @@ pub(crate) fn of_load(recording: &mut Recording, result: LoadResult) {
     recording.generator = result.generator;
     recording.failures = result.failures;
     recording.score = result.score;
+    result.repeatables
 }
 
 /// The app died by itself.

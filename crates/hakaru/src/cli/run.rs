@@ -81,6 +81,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) no_profile: bool,
 
+    /// Send nothing after the load to compare pages between visitors, and advise no public cache
+    #[arg(long)]
+    pub(crate) no_ask_again: bool,
+
     /// Print all of the page: SQL, the findings' evidence and fixes, how sure the numbers are
     #[arg(long, conflicts_with = "json")]
     pub(crate) full: bool,

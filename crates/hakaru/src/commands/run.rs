@@ -30,6 +30,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let observed = collect::during::hosts_of(&loaded)?;
     let mut settings = settings::resolve(args, loaded)?;
     settings.profile = settings.agent && !args.no_profile;
+    settings.asks_again = !args.no_ask_again;
     html::check_html(args.page.html.as_deref(), args.page.json)?;
     let context = observer::of_run()?;
     let ((recording, number), hosts) =

@@ -77,6 +77,7 @@ impl Observer for RunObserver {
                 Box::new(())
             }
             Phase::Explain => ticking(text!("asking the database for its plans")),
+            Phase::AskAgain => ticking(text!("asking for pages again")),
             Phase::Stop => ticking(text!("stopping the app")),
         }
     }
