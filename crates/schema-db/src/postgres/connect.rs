@@ -185,6 +185,9 @@ fn set_host(config: &mut Config, address: &PostgresAddress) {
     if let Some(dbname) = fresh.get_dbname() {
         config.dbname(dbname);
     }
+    if let Some(options) = fresh.get_options() {
+        config.options(options);
+    }
     config
         .application_name("hakaru")
         .connect_timeout(CONNECT_TIMEOUT);
@@ -243,5 +246,25 @@ fn kind_of(code: &SqlState) -> DbErrorKind {
         "53100" => DbErrorKind::DiskFull,
         "57P01" | "57P02" | "57P03" | "08000" | "08003" | "08006" => DbErrorKind::Gone,
         _ => DbErrorKind::Refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Options are part of the address, whoever names the host.
+    #[test]
+    fn options_stay_where_the_address_names_no_host() {
+        let check = |url: &str| {
+            let address = PostgresAddress {
+                url: Some(url.to_owned()),
+                ..PostgresAddress::default()
+            };
+            let config = config(&address, url).expect("a configuration");
+            assert_eq!(config.get_options(), Some("-c jit=off"), "{url}");
+        };
+        check("postgres://me@db/shop?options=-c%20jit%3Doff");
+        check("postgres:///shop?options=-c%20jit%3Doff");
     }
 }
