@@ -1,11 +1,13 @@
 //! The trial of a finding's remedy: the change between the app as is and variant B, and what is
 //! left of it afterwards.
 
+mod session;
+
 use std::path::PathBuf;
 
 use comparison::{Comparison, Decision, Ending};
 use ending::Failure;
-use findings::{Exact, Finding, Remedy, Safety};
+use findings::{Exact, Finding, Remedy, Safety, SettingScope};
 use schema_db::scratch::Index;
 use words::{Text, text};
 
@@ -64,9 +66,9 @@ impl Change {
         }
     }
 
-    /// Returns the variables of B missing in A, as `NAME=VALUE`; `own` returns the variables of A
-    /// by name.
-    pub fn variables(&self, own: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    /// Returns the variables of B with no or another value in A, as `NAME=VALUE`; `known` returns
+    /// the values in A.
+    pub fn variables(&self, known: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
         match self {
             Change::Remedy(Exact::Variables(pairs)) => {
                 let pairs = pairs.iter();
@@ -74,11 +76,8 @@ impl Change {
                     .map(|(name, value)| format!("{name}={value}"))
                     .collect()
             }
-            // Each session of libpq asks for it, beside what A's do; the server stays as it is.
             Change::Remedy(Exact::PostgresSetting { name, value }) => {
-                let own = own("PGOPTIONS").unwrap_or_default();
-                let all = format!("{own} -c {name}={value}");
-                vec![format!("PGOPTIONS={}", all.trim_start())]
+                session::variables((name, value), known)
             }
             _ => Vec::new(),
         }
@@ -122,10 +121,18 @@ impl Change {
     /// Creates what the change needs in the database of side B.
     ///
     /// # Errors
-    /// The index cannot be created.
+    /// The index cannot be created, or the setting not be made for side B alone.
     pub fn schemas(&self, sides: &mut Sides, context: &Context) -> Result<Schemas, Failure> {
         match self {
             Change::Remedy(Exact::Index(create)) => Schemas::of_index(sides, create, context),
+            Change::Remedy(Exact::SqliteLog { present }) => {
+                Schemas::of_log(sides, present, context)
+            }
+            Change::Remedy(exact @ Exact::PostgresSetting { name, value }) => {
+                let checked = session::check(&sides.a.settings, (name, value));
+                checked.map_err(|why| Failure::usage(not_in_a_session(exact, &why)))?;
+                Ok(Schemas::none())
+            }
             _ => Ok(Schemas::none()),
         }
     }
@@ -139,8 +146,11 @@ impl Change {
         let is_faster = comparison.decision() == Decision::Faster
             && !comparison.noise_claims
             && !is_interrupted;
-        let is_index = matches!(self, Change::Remedy(Exact::Index(_)));
-        match (is_index, keep, is_faster) {
+        let is_stored = matches!(
+            self,
+            Change::Remedy(Exact::Index(_) | Exact::SqliteLog { .. })
+        );
+        match (is_stored, keep, is_faster) {
             (true, true, true) => match schemas.keep() {
                 Ok(()) => (true, text!("left in place, as --keep asks")),
                 Err(why) => (false, text!("it could not be left in place: {why}", why)),
@@ -217,27 +227,76 @@ impl Change {
                 "tried in the app's own sessions; nothing was changed; to keep it, `{statement}` on the server",
                 statement = change
             ),
-            Exact::Index(_) | Exact::Text(_) => Text::default(),
+            Exact::Index(_) | Exact::SqliteLog { .. } | Exact::Setting { .. } | Exact::Text(_) => {
+                Text::default()
+            }
         }
     }
 }
 
+/// Returns why a setting cannot be tried in the app's sessions, and what to do by hand.
+fn not_in_a_session(exact: &Exact, why: &str) -> String {
+    format!(
+        "the server does not give the setting to the app's sessions alone: {why}; {}",
+        on_server(exact)
+    )
+}
+
 fn needs_code(run: i64, number: u32, finding: &Finding) -> Failure {
-    let mut message = format!(
-        "the remedy of finding {number} of run {run} is a change that hakaru cannot make: {}",
-        finding.remedy.text
-    );
-    if let Some(exact) = finding.remedy.exact_text() {
+    let Remedy {
+        text,
+        exact,
+        safety,
+    } = &finding.remedy;
+    let of = format!("the remedy of finding {number} of run {run} is");
+    if let Some(exact @ Exact::Setting { scope, .. }) = exact {
+        return Failure::usage(needs_setting(&of, number, (text, exact), *scope));
+    }
+    let mut message = format!("{of} a change that hakaru cannot make: {text}");
+    if let Some(exact) = exact {
         message += &format!(" ({exact})");
     }
-    Failure::usage(match finding.remedy.safety {
-        Safety::Code => format!(
-            "{message}; make it, then `git diff > fix.diff`, take it back, and `hakaru try {number} --patch fix.diff`"
-        ),
-        _ => format!(
-            "{message}; make it by hand, `hakaru run` again, and `hakaru log` shows both beside the noise of this host"
-        ),
+    Failure::usage(match safety {
+        Safety::Code => format!("{message}; make it, then {}", with_patch(number)),
+        _ => format!("{message}; make it by hand, {AGAIN}"),
     })
+}
+
+/// What to do after a change by hand.
+const AGAIN: &str = "`hakaru run` again, and `hakaru log` shows both beside the noise of this host";
+
+fn needs_setting(
+    of: &str,
+    number: u32,
+    (text, exact): (&Text, &Exact),
+    scope: SettingScope,
+) -> String {
+    match scope {
+        SettingScope::Server => format!(
+            "{of} a setting for everybody on the server, and hakaru changes no server: {text}; {}",
+            on_server(exact)
+        ),
+        SettingScope::Restart => format!(
+            "{of} a setting that counts from the server's next start, and hakaru restarts no server: {text}; by hand, \
+             where nobody else uses it: {exact}, restart it, {AGAIN}"
+        ),
+        SettingScope::Connection => format!(
+            "{of} a setting that the app's code makes on each of its connections: {text}; by hand: execute {exact} \
+             where the app connects, then {}",
+            with_patch(number)
+        ),
+    }
+}
+
+fn on_server(exact: &Exact) -> String {
+    format!(
+        "by hand, where nobody else uses the server: write down the present value, `{exact}`, {AGAIN}; the present value \
+         in the same statement takes it back, the server's configuration file keeps it"
+    )
+}
+
+fn with_patch(number: u32) -> String {
+    format!("`git diff > fix.diff`, take it back, and `hakaru try {number} --patch fix.diff`")
 }
 
 #[cfg(test)]
@@ -306,11 +365,50 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_tried_says_why_and_what_to_do_by_hand() {
+        let check = |scope: SettingScope, parts: [&str; 3]| {
+            let finding = Finding {
+                rule: findings::RuleId::DatabaseSettings,
+                route: String::new(),
+                title: Text::default(),
+                why: Text::default(),
+                evidence: Vec::new(),
+                remedy: Remedy {
+                    text: Text::default(),
+                    exact: Some(Exact::setting("SET x = 1", scope)),
+                    safety: Safety::Careful,
+                },
+                estimated_gain: Text::default(),
+                gain_share: 0.0,
+                gain: None,
+                confidence: findings::Confidence::Medium,
+            };
+            let failure = Change::wanted(None, 7, 2, &finding).expect_err("refused");
+            for part in parts {
+                assert!(failure.message.contains(part), "{}", failure.message);
+            }
+        };
+        let log = "hakaru log";
+        check(
+            SettingScope::Server,
+            ["everybody on the server", "`SET x = 1`", log],
+        );
+        check(
+            SettingScope::Restart,
+            ["restarts no server", "SET x = 1, restart it", log],
+        );
+        check(
+            SettingScope::Connection,
+            ["the app's code", "SET x = 1", "hakaru try 2 --patch"],
+        );
+    }
+
+    #[test]
     fn each_change_says_what_b_is() {
         let check = |change: Change, command: &str, variables: &[&str]| {
             let found = change.command("puma -p 1").expect("a command");
             assert_eq!(found, command);
-            assert_eq!(change.variables(|_| None), variables);
+            assert_eq!(change.variables(&|_| None), variables);
         };
         check(Change::Remedy(Exact::threads(3)), "puma -t 3:3 -p 1", &[]);
         let limit = Exact::Ulimit("-n 65536".to_owned());

@@ -20,8 +20,31 @@ pub enum Exact {
         /// Value of the setting, without blanks and quotation marks.
         value: &'static str,
     },
+    /// SQLite's write-ahead log, a mode stored in the file: tried on a copy of the file.
+    SqliteLog {
+        /// The journal mode before.
+        present: String,
+    },
+    /// A setting of the database without a trial by itself.
+    Setting {
+        /// Statement, or line of the server's configuration.
+        text: String,
+        /// Who is affected.
+        scope: SettingScope,
+    },
     /// Anything else, for people: a statement, a line of code or of a configuration.
     Text(String),
+}
+
+/// Effect of a database's setting beyond the app's own sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingScope {
+    /// Everybody's sessions on the server, at once.
+    Server,
+    /// Everybody's sessions, from the server's next start.
+    Restart,
+    /// One connection: set by the app's code on each.
+    Connection,
 }
 
 /// Flags of Puma, grouped by where each is given.
@@ -69,9 +92,17 @@ impl Exact {
         })
     }
 
+    /// Returns a setting of the database without a trial by itself.
+    pub fn setting(text: impl Into<String>, scope: SettingScope) -> Exact {
+        Exact::Setting {
+            text: text.into(),
+            scope,
+        }
+    }
+
     /// Whether `hakaru try` makes the change by itself.
     pub fn can_be_tried(&self) -> bool {
-        !matches!(self, Exact::Text(_))
+        !matches!(self, Exact::Text(_) | Exact::Setting { .. })
     }
 }
 
@@ -90,7 +121,10 @@ impl From<String> for Exact {
 impl fmt::Display for Exact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Exact::Index(text) | Exact::Text(text) => f.write_str(text),
+            Exact::Index(text) | Exact::Text(text) | Exact::Setting { text, .. } => {
+                f.write_str(text)
+            }
+            Exact::SqliteLog { .. } => f.write_str("PRAGMA journal_mode = WAL"),
             Exact::Puma(flags) => f.write_str(&flags.words().concat().join(" ")),
             Exact::Variables(pairs) => {
                 let pairs: Vec<String> = (pairs.iter())
@@ -143,6 +177,12 @@ mod tests {
         };
         let statement = "ALTER SYSTEM SET work_mem = '32MB'; SELECT pg_reload_conf()";
         check(setting, statement, true);
+        let log = Exact::SqliteLog {
+            present: "delete".to_owned(),
+        };
+        check(log, "PRAGMA journal_mode = WAL", true);
+        let on_server = Exact::setting("SET GLOBAL a = 1", SettingScope::Server);
+        check(on_server, "SET GLOBAL a = 1", false);
         check("SELECT 1".into(), "SELECT 1", false);
     }
 }

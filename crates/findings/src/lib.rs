@@ -26,7 +26,7 @@ mod text;
 mod types;
 mod worth;
 
-pub use exact::{Exact, PumaFlags};
+pub use exact::{Exact, PumaFlags, SettingScope};
 pub use rule_id::RuleId;
 pub use rules::may_be_cached;
 pub use types::{Confidence, Facts, Finding, Remedy, Safety};

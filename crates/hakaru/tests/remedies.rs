@@ -54,6 +54,21 @@ const SCHEMA: &str =
     "CREATE TABLE thing (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, name TEXT NOT NULL);\n";
 const INDEX: &str = "CREATE INDEX thing_by_owner ON thing (owner);\n";
 
+/// Writes rows of a SQLite file with a journal.
+const WRITES: &str = r#"
+require "sqlite3"
+
+DB = SQLite3::Database.new("kept.db")
+DB.execute("CREATE TABLE IF NOT EXISTS kept (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
+WRITE = "INSERT INTO kept (text) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+         SELECT printf('text %d', i) FROM n"
+
+run ->(_env) do
+  DB.execute(WRITE)
+  [200, { "content-type" => "text/plain", "cache-control" => "no-store" }, ["written"]]
+end
+"#;
+
 /// 2 ms of CPU and 6 ms of sleep: about four threads are best.
 const WAITS: &str = r#"
 def cpu = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond)
@@ -144,14 +159,15 @@ impl Project {
     }
 
     /// An app whose things are in a new database on a server.
-    fn with_things_on_postgres(server: &str) -> Project {
-        const NAME: &str = "hakaru_things";
-        let mut database = opened(server);
+    fn with_things_on_postgres(driver: &Driver, name: &str) -> Project {
+        let server = std::env::var("HAKARU_TEST_POSTGRES_URL");
+        let server = server.expect("bin/test starts the servers that tests need, and says where");
+        let mut database = opened(&server);
         for statement in ["DROP DATABASE IF EXISTS", "CREATE DATABASE"] {
-            execute(&mut *database, &format!("{statement} {NAME}"));
+            execute(&mut *database, &format!("{statement} {name}"));
         }
-        let url = schema_db::scratch::url_of(server, NAME).expect("the address names a database");
-        Project::reading(&POSTGRES).seeded(url, &POSTGRES)
+        let url = schema_db::scratch::url_of(&server, name).expect("the address names a database");
+        Project::reading(driver).seeded(url, driver)
     }
 
     fn reading(driver: &Driver) -> Project {
@@ -307,9 +323,58 @@ fn an_index_that_proves_faster_is_kept_where_that_is_asked() {
 #[test]
 fn an_index_is_tried_on_a_scratch_database_of_postgres_and_kept() {
     let _shared = beside_another();
-    let server = std::env::var("HAKARU_TEST_POSTGRES_URL");
-    let server = server.expect("bin/test starts the servers that tests need, and says where");
-    keep_the_index(&Project::with_things_on_postgres(&server));
+    keep_the_index(&Project::with_things_on_postgres(
+        &POSTGRES,
+        "hakaru_things",
+    ));
+}
+
+/// The server keeps the old value; the sessions of B alone have another.
+#[test]
+fn a_setting_of_postgres_is_tried_in_the_sessions_of_the_app() {
+    let _shared = beside_another();
+    let driver = Driver {
+        connect: r#"PG.connect(ENV.fetch("DATABASE_URL")).tap { |base| File.write("costs", base.exec("SHOW random_page_cost").getvalue(0, 0) + "\n", mode: "a") }"#,
+        ..POSTGRES
+    };
+    let project = Project::with_things_on_postgres(&driver, "hakaru_settings");
+    execute(
+        &mut *opened(project.url()),
+        "CREATE INDEX thing_by_name ON thing (name)",
+    );
+    let finding = project.finding("ALTER SYSTEM SET random_page_cost");
+    let file = project.path().join("costs");
+    std::fs::remove_file(&file).expect("the app connected");
+    let tried = project.json(12, &[&["try", &finding], &BRIEF[..]].concat());
+    let afterwards = tried["tried"]["afterwards"].as_str().expect("a sentence");
+    assert!(
+        afterwards.contains("the app's own sessions"),
+        "{afterwards}"
+    );
+    let costs = std::fs::read_to_string(file).expect("the app connected");
+    let of = |cost: &str| costs.lines().any(|line| line == cost);
+    assert!(of("4") && of("1.1"), "{costs}");
+    let shown = opened(project.url()).query("SHOW random_page_cost");
+    let shown = shown.unwrap_or_else(|error| panic!("{}", error.message));
+    assert_eq!(shown, [[Some("4".to_owned())]]);
+}
+
+/// The app's own file keeps the journal.
+#[test]
+fn the_write_ahead_log_of_sqlite_is_tried_on_a_copy() {
+    let _shared = beside_another();
+    let project = Project::new(WRITES, 1);
+    let finding = project.finding("PRAGMA journal_mode = WAL");
+    let tried = project.json(12, &[&["try", &finding], &BRIEF[..]].concat());
+    assert_eq!(tried["b"]["name"], "with PRAGMA journal_mode = WAL");
+    let afterwards = tried["tried"]["afterwards"].as_str().expect("a sentence");
+    assert!(afterwards.contains("tried on a copy"), "{afterwards}");
+    assert!(tried["b"]["requests"].as_u64() > Some(0), "{tried:#}");
+    let file = format!("sqlite:{}", project.path().join("kept.db").display());
+    let mode = opened(&file).query("PRAGMA journal_mode");
+    let mode = mode.unwrap_or_else(|error| panic!("{}", error.message));
+    assert_eq!(mode, [[Some("delete".to_owned())]]);
+    assert_eq!(project.leftovers(), 0);
 }
 
 #[test]

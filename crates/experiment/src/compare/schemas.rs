@@ -9,6 +9,8 @@
 //!
 //! Everything is written down before it is made (`undo.rs`).
 
+mod log;
+
 use std::path::{Path, PathBuf};
 
 use schema::Source;
@@ -45,8 +47,18 @@ struct Changing {
 }
 
 enum What {
-    Index { index: Index, create: String },
-    Schema { a: Vec<Source>, b: Vec<Source> },
+    Index {
+        index: Index,
+        create: String,
+    },
+    Schema {
+        a: Vec<Source>,
+        b: Vec<Source>,
+    },
+    /// SQLite's write-ahead log in place of a journal.
+    Log {
+        present: String,
+    },
 }
 
 /// A database open to changes.
@@ -186,6 +198,7 @@ impl What {
                 }
             }
             (What::Index { index, .. }, Label::A) => drop_index_of(database, index),
+            (What::Log { present }, _) => log::reach(database, present, label),
         }
     }
 }

@@ -280,6 +280,12 @@ fn settings_of_sqlite() {
         }
     };
     check(&run("delete", None), Some("journal_mode is delete"));
+    let change = |pragma: Option<&str>| run("delete", pragma).findings()[0].remedy.exact.clone();
+    let present = "delete".to_owned();
+    assert_eq!(change(None), Some(crate::Exact::SqliteLog { present }));
+    // The app would set it back.
+    let own = change(Some("PRAGMA journal_mode = DELETE")).expect("a change");
+    assert!(!own.can_be_tried(), "{own:?}");
     check(&run("wal", Some("PRAGMA synchronous = NORMAL")), None);
     let unsure = run("wal", None).check(&["database-settings"]);
     assert_eq!(unsure[0].confidence, Confidence::Low);

@@ -146,6 +146,7 @@ fn as_comparison(
     };
     let folder = context::current_folder()?;
     let config = config::load(how.config.file.as_deref(), &folder)?.config;
+    let env = config.target.env;
     let command = match typed.command.is_empty() {
         true => config.target.command,
         false => Some(CommandLine::Argv(typed.command).to_string()),
@@ -158,13 +159,10 @@ fn as_comparison(
         ));
     }
     let changed = change.command(&command)?;
-    let own = |name: &str| {
-        let configured = config.target.env.get(name).cloned();
-        configured.or_else(|| std::env::var(name).ok())
-    };
+    let known = |name: &str| env.get(name).cloned().or_else(|| std::env::var(name).ok());
     Ok(CompareArgs {
         commands: vec![command, changed],
-        env_b: change.variables(own),
+        env_b: change.variables(&known),
         patch_b: change.patch(),
         how,
         ..CompareArgs::default()

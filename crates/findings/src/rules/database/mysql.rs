@@ -6,7 +6,7 @@ use words::{Text, text};
 
 use super::{Advice, MISSES_MIN, Writes, is_on, memory_for, rate};
 use crate::context::Context;
-use crate::exact::Exact;
+use crate::exact::{Exact, SettingScope};
 use crate::text::{fit, percent};
 use crate::types::Confidence;
 
@@ -66,7 +66,7 @@ fn flushes(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
             "where a second of commits may be lost when the machine loses power (not when the server is killed), \
              flush once per second"
         ),
-        exact: Some(exact.join("; ").into()),
+        exact: Some(Exact::setting(exact.join("; "), SettingScope::Server)),
         gain: writes.gain_text(),
         share: writes.gain.share,
         replayed: writes.gain.replayed,
@@ -86,7 +86,10 @@ fn buffer_pool(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice
         evidence: vec![text!("{read} of {wanted} pages wanted were read from disk ({share})", read = numbers::count(read), wanted = numbers::count(wanted), share = percent(misses))],
         remedy: text!("give it the size of the data and room to grow, as far as memory allows: most of a host that has no \
              other task"),
-        exact: memory_for(context, pool, data).map(|bytes| format!("SET GLOBAL innodb_buffer_pool_size = {bytes}").into()),
+        exact: memory_for(context, pool, data).map(|bytes| {
+            let text = format!("SET GLOBAL innodb_buffer_pool_size = {bytes}");
+            Exact::setting(text, SettingScope::Server)
+        }),
         gain: text!("unknown: the server counts pages, not the time that reading them takes"),
         share: 0.0,
         replayed: None,
@@ -113,7 +116,10 @@ fn query_cache(database: &DatabaseFacts) -> Option<Advice> {
             missed = numbers::count(missed)
         )],
         remedy: text!("turn it off"),
-        exact: Some("SET GLOBAL query_cache_type = OFF".into()),
+        exact: Some(Exact::setting(
+            "SET GLOBAL query_cache_type = OFF",
+            SettingScope::Server,
+        )),
         gain: text!("unknown: its lock is not counted"),
         share: 0.0,
         replayed: None,
@@ -141,7 +147,7 @@ fn statement_log(database: &DatabaseFacts) -> Option<Advice> {
                 .map_or_else(|| text!("unknown"), Text::from)
         )],
         remedy: text!("keep it for as long as it is read; a run has every statement anyway"),
-        exact: Some(exact.into()),
+        exact: Some(Exact::setting(exact, SettingScope::Server)),
         gain: text!("unknown: the server does not count what logging takes"),
         share: 0.0,
         replayed: None,
@@ -161,7 +167,7 @@ fn larger_tables(database: &DatabaseFacts) -> Option<Exact> {
     let changes: Vec<String> = lower
         .map(|name| format!("SET GLOBAL {name} = {doubled}"))
         .collect();
-    Some(changes.join("; ").into())
+    Some(Exact::setting(changes.join("; "), SettingScope::Server))
 }
 
 fn tables_on_disk(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {

@@ -6,7 +6,7 @@ use words::text;
 
 use super::{Advice, MISSES_MIN, Writes, memory_for};
 use crate::context::Context;
-use crate::exact::Exact;
+use crate::exact::{Exact, SettingScope};
 use crate::text::percent;
 use crate::types::Confidence;
 
@@ -65,7 +65,8 @@ fn shared_buffers(context: &Context<'_>, database: &DatabaseFacts) -> Option<Adv
         remedy: text!("a quarter of the host's memory is usual; needs a restart"),
         exact: memory_for(context, buffers, data).map(|bytes| {
             let megabytes = bytes.div_ceil(1 << 20);
-            Exact::Text(format!("ALTER SYSTEM SET shared_buffers = '{megabytes}MB'"))
+            let text = format!("ALTER SYSTEM SET shared_buffers = '{megabytes}MB'");
+            Exact::setting(text, SettingScope::Restart)
         }),
         gain: text!("unknown: the server counts pages, not the time that reading them takes"),
         share: 0.0,
@@ -152,7 +153,10 @@ fn statements(database: &DatabaseFacts) -> Option<Advice> {
         why: text!("what statements cost on the server, also those of other apps, is unknown"),
         evidence: vec![text!("asking for it says: {state}", state)],
         remedy: text!("load it (needs a restart), and create it in this database"),
-        exact: Some("shared_preload_libraries = 'pg_stat_statements'; then CREATE EXTENSION pg_stat_statements".into()),
+        exact: Some(Exact::setting(
+            "shared_preload_libraries = 'pg_stat_statements'; then CREATE EXTENSION pg_stat_statements",
+            SettingScope::Restart,
+        )),
         gain: text!("no time; findings then know rows and pages of each statement"),
         share: 0.0,
         replayed: None,

@@ -5,6 +5,7 @@ use words::text;
 
 use super::{Advice, Writes};
 use crate::context::Context;
+use crate::exact::{Exact, SettingScope};
 use crate::types::Confidence;
 
 pub(super) fn advice(context: &Context<'_>, database: &DatabaseFacts) -> Vec<Advice> {
@@ -44,13 +45,24 @@ fn journal(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
         what: text!("SQLite's journal_mode is {mode}: readers and writers keep each other out", mode),
         why: text!("a writer needs the file for itself, and each commit flushes journal and file"),
         evidence: vec![writes.evidence()],
-        remedy: text!("switch to the write-ahead log once; it is kept in the file. All processes must be on this host"),
-        exact: Some("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL".into()),
+        remedy: text!("switch to the write-ahead log once; it is kept in the file. All processes must be on this host. With it, PRAGMA synchronous = NORMAL on every connection is as safe against damage, and flushes at checkpoints only"),
+        exact: Some(to_log(context, mode)),
         gain: writes.gain_text(),
         share: writes.gain.share,
         replayed: writes.gain.replayed,
         confidence: Confidence::High,
     })
+}
+
+/// Returns the change to the write-ahead log. An app that sets the mode itself would set it back.
+fn to_log(context: &Context<'_>, mode: &str) -> Exact {
+    let is_set = pragma(context, "journal_mode").is_some_and(|value| !value.is_empty());
+    match is_set {
+        true => Exact::setting("PRAGMA journal_mode = WAL", SettingScope::Connection),
+        false => Exact::SqliteLog {
+            present: mode.to_owned(),
+        },
+    }
 }
 
 fn synchronous(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
@@ -72,7 +84,7 @@ fn synchronous(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice
             ),
         ],
         remedy: text!("set it on every connection; the last commits may be lost when the machine loses power"),
-        exact: Some("PRAGMA synchronous = NORMAL".into()),
+        exact: Some(Exact::setting("PRAGMA synchronous = NORMAL", SettingScope::Connection)),
         gain: writes.gain_text(),
         share: writes.gain.share,
         replayed: writes.gain.replayed,
@@ -95,7 +107,10 @@ fn busy(context: &Context<'_>) -> Option<Advice> {
         remedy: text!(
             "set a busy timeout on every connection, and begin transactions that write with BEGIN IMMEDIATE"
         ),
-        exact: Some("PRAGMA busy_timeout = 5000".into()),
+        exact: Some(Exact::setting(
+            "PRAGMA busy_timeout = 5000",
+            SettingScope::Connection,
+        )),
         gain: text!("no time; these requests no longer fail"),
         share: 0.0,
         replayed: None,
