@@ -423,7 +423,7 @@ mod tests {
         let session = ["PGOPTIONS=-c jit=off"];
         let setting = Change::Remedy(setting);
         let own = |name: &str| (name == "PGOPTIONS").then(|| "-c search_path=a".to_owned());
-        let both = setting.variables(own);
+        let both = setting.variables(&own);
         assert_eq!(both, ["PGOPTIONS=-c search_path=a -c jit=off"]);
         check(setting, "puma -p 1", &session);
         check(Change::Patch("a.diff".into()), "puma -p 1", &[]);
