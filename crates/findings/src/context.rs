@@ -113,23 +113,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the gain by replay without a share of the server's own CPU around the handlers;
-    /// `None` if the run cannot be replayed.
-    pub(crate) fn gain_around(&self, share: f64) -> Option<Gain> {
-        let mut removal = Removal::default();
-        removal.remove_around(share);
-        let gain = self.model.as_ref()?.gain(&removal)?;
-        Some(Gain::replayed(gain, self.is_open()))
-    }
-
-    /// Share of the app's work outside of requests spent compressing responses; `None` without
-    /// enough samples. Where only some requests have a number, those without one look like
-    /// work outside.
-    pub(crate) fn compressing_share(&self) -> Option<f64> {
-        let costs = self.costs.as_ref().filter(|_| self.joined.weight <= 1.0);
-        costs?.compressing()
-    }
-
     /// Returns the gain of other numbers of workers or threads by replay; `None` if the run cannot
     /// be replayed. `None` where this run cannot be replayed.
     pub(crate) fn gain_at(&self, change: impl FnOnce(Setup) -> Setup) -> Option<Gain> {

@@ -4,7 +4,6 @@
 //! its result, and makes objects of the rows, all below the line that issues it. Samples there
 //! know.
 
-mod around;
 mod callers;
 mod held;
 mod hot;
@@ -19,7 +18,6 @@ use breakdown::Joined;
 use recording::Recording;
 use stacks::{Profile, Sample, State};
 
-use around::Around;
 use callers::Callers;
 use held::Waiting;
 pub(crate) use held::{HeldWait, Holds};
@@ -46,7 +44,6 @@ pub(crate) struct Costs {
     routes: BTreeMap<usize, OfRoute>,
     collecting: Collecting,
     waiting: Waiting,
-    around: Around,
 }
 
 /// Origin of collections: the greatest allocator starts most collections.
@@ -134,7 +131,6 @@ impl Costs {
             Some((handled.id.0, request.route))
         });
         let routes: HashMap<u64, usize> = handled.collect();
-        costs.around = Around::of(profile, &routes);
         let stacks = Stacks::of(profile, &root, &issuing(recording, joined));
         let mut callers = Callers::of(profile, &root, &stacks, &routes);
         for sample in in_order(profile) {
@@ -220,12 +216,6 @@ impl Costs {
         let of = self.routes.get(&route)?;
         let of = Some(of).filter(|of| of.samples >= SAMPLES_MIN)?;
         of.works.shares(named)
-    }
-
-    /// Share of the app's work outside of requests spent compressing responses; `None` with too
-    /// few samples.
-    pub(crate) fn compressing(&self) -> Option<f64> {
-        self.around.compressing()
     }
 
     /// Lines of templates with others rendered below, by line and route; each with the share of the

@@ -1,7 +1,6 @@
 //! Rules on recordings made by hand, through the front door: what a whole run would show.
 
 mod acts;
-mod compression;
 mod costs;
 mod inside;
 mod machine;

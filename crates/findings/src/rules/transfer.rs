@@ -122,27 +122,7 @@ fn dear(context: &Context<'_>, answered: &[(&RouteBalance, &Answers)]) -> Option
         |route: &RouteBalance| route.balance.respond * (route.answered - route.unseen) as f64;
     let total: f64 = compressed.clone().map(|(route, _)| spent(route)).sum();
     let (most, answers) = compressed.max_by(|a, b| spent(a.0).total_cmp(&spent(b.0)))?;
-    let sampled = context.compressing_share();
-    // The network takes the time then, or a proxy that compresses.
-    if sampled == Some(0.0) {
-        return None;
-    }
-    let gain = sampled.and_then(|share| context.gain_around(share));
-    let share = match &gain {
-        Some(gain) => gain.share,
-        None => context.share(total),
-    };
-    let mut evidence = vec![text!(
-        "Content-Encoding {encoding}; {time} per request pass between the end of the handler and the last byte",
-        encoding = answers.content_encoding.as_deref().unwrap_or_default(),
-        time = ms(most.balance.respond)
-    )];
-    evidence.extend(sampled.map(|share| {
-        text!(
-            "{share} of the app's work outside of the handlers is compressing, by samples of the run",
-            share = percent(share)
-        )
-    }));
+    let share = context.share(total);
     Some(Finding {
         rule: RuleId::CompressionCpu,
         route: most.route.clone(),
@@ -153,7 +133,11 @@ fn dear(context: &Context<'_>, answered: &[(&RouteBalance, &Answers)]) -> Option
             route = most.route
         )),
         why: text!("the app's own process compresses while it sends, and holds a thread for it"),
-        evidence,
+        evidence: vec![text!(
+            "Content-Encoding {encoding}; {time} per request pass between the end of the handler and the last byte",
+            encoding = answers.content_encoding.as_deref().unwrap_or_default(),
+            time = ms(most.balance.respond)
+        )],
         remedy: Remedy {
             text: text!(
                 "leave Rack::Deflater out and let the proxy in front compress, at a low level; keep what does not \
@@ -162,12 +146,9 @@ fn dear(context: &Context<'_>, answered: &[(&RouteBalance, &Answers)]) -> Option
             exact: Some("gzip on; gzip_comp_level 1; gzip_proxied any;".into()),
             safety: Safety::Careful,
         },
-        estimated_gain: match &gain {
-            Some(gain) => gain.text.clone(),
-            None => text!("up to {share} of all time", share = percent(share)),
-        },
+        estimated_gain: text!("up to {share} of all time", share = percent(share)),
         gain_share: share,
-        gain: gain.and_then(|gain| gain.replayed),
+        gain: None,
         confidence: Confidence::Medium,
     })
 }

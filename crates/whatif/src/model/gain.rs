@@ -15,7 +15,7 @@ use recording::{Burst, BurstKind, Nanos, RequestId};
 use super::{Model, SEED};
 use crate::engine::Engine;
 use crate::workload::Request;
-use crate::{Costs, Demands, Prediction, Setup, TURNAROUND, Workload};
+use crate::{Costs, Prediction, Setup, TURNAROUND, Workload};
 
 /// Pairs of replays: enough for a standard deviation to within a third while a page waits.
 const PAIRS: u64 = 6;
@@ -37,13 +37,11 @@ const UNLOCKS_MIN: f64 = 0.5;
 const LEFT_MIN: f64 = 1e-3;
 
 /// The parts of requests removed by a remedy, by kind of stretch: of all requests of a route, or of
-/// single ones besides; and of the server's own work.
+/// single ones besides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Removal {
     routes: BTreeMap<usize, Gone>,
     requests: HashMap<RequestId, Gone>,
-    /// Share of the server's CPU around the handlers.
-    around: f64,
 }
 
 type ByKind = [f64; BurstKind::ALL.len()];
@@ -103,17 +101,10 @@ impl Removal {
         gone.remove_whole(kind, number);
     }
 
-    /// Removes a share, 0 to 1, of the server's own CPU around the handlers. Of that, a recording
-    /// has the mean only, so all requests lose as much.
-    pub fn remove_around(&mut self, share: f64) {
-        self.around = (self.around + share.max(0.0)).min(1.0);
-    }
-
     /// Whether nothing is removed.
     pub fn is_empty(&self) -> bool {
         let all = self.routes.values().chain(self.requests.values());
-        let mut shares = all.flat_map(|gone| gone.time);
-        self.around <= 0.0 && shares.all(|share| share <= 0.0)
+        all.flat_map(|gone| gone.time).all(|share| share <= 0.0)
     }
 
     /// Whether most of a route's waits for locks are removed, and so the lock itself.
@@ -284,12 +275,7 @@ impl Model {
                 ..recorded
             }
         });
-        let demands = Demands {
-            before: self.demands.before * (1.0 - removal.around),
-            after: self.demands.after * (1.0 - removal.around),
-            ..self.demands
-        };
-        let workload = Workload::of(requests, &demands)?;
+        let workload = Workload::of(requests, &self.demands)?;
         let costs = Costs {
             asked: part(setup.costs.asked, self.asking_left(&left)),
             turnaround: self.turnaround_left(setup.costs.turnaround, &left),

@@ -220,24 +220,6 @@ fn unexplained_time_shrinks_with_the_requests() {
     near("0.24 ms more", 1e9 / more - 1e9 / usual, 0.24e6, 0.1);
 }
 
-/// With the GVL as the limit, a request holds the GVL for 3 ms in the handler and 0.4 ms around.
-#[test]
-fn the_servers_own_work_can_be_removed() {
-    let mut model = model(&recording()).unwrap();
-    // Enough of them that one always waits for the GVL.
-    model.recorded.threads = 10;
-    let baseline = model.baseline();
-    let without = |share: f64| {
-        let mut removal = Removal::default();
-        removal.remove_around(share);
-        model.gain(&baseline, &removal)
-    };
-    let ratio = |gain: Option<Gain>| gain.unwrap().throughput.ratio;
-    near("all", ratio(without(1.0)), 3.4 / 3.0, 0.04);
-    near("half", ratio(without(0.5)), 3.4 / 3.2, 0.03);
-    assert_eq!(without(0.0), None);
-}
-
 /// Predictions from two threads to others, to two workers, and to an open load meet the truth.
 #[test]
 fn other_settings_are_predicted_as_they_are() {
