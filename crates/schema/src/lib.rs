@@ -2,8 +2,10 @@
 //! statements.
 //!
 //! Pure: no server is asked here and no file is read (`schema-db` does both). What a server would
-//! store alike compares equal; each dialect has its own reader, model, normal form, difference and
-//! printers, in a module of its own, and only what all three share stands beside them.
+//! store alike compares equal. Each dialect has a module with the same stages under the same names:
+//! `split`, `lexer` and `parser` of texts; `read` into a `model`; `expr` and `normal` forms for
+//! comparing; `renames`, `diff`, `order` (with `hazards`) and `print` of plans. Only what all three
+//! share stands beside them.
 
 pub mod mysql;
 pub mod online;

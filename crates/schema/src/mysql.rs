@@ -1,11 +1,11 @@
 //! MySQL and MariaDB: a hand-written lexer and parser, a model with the server's normal form, and
 //! plans.
 //!
-//! Flow: [`read`] cuts texts into statements like servers and their client (`lex`, `split`), parses
-//! statements defining a schema (`parse`), folds them into a [`Schema`] (`read`, `fold`) and
-//! derives the form stored by a server (`normal`); [`plan`] applies former names from comments
-//! (`renames`), compares (`diff`) and writes statements in Hakaru's order (`native`) or in sqldef's
-//! (`drop_in`).
+//! Flow: [`read()`] cuts texts into statements like servers and their client (`lexer`, `split`),
+//! parses those that define a schema (`parser`), folds each into a [`Schema`] (`read`) and derives
+//! the form stored by a server (`normal`); [`plan()`] applies former names from comments
+//! (`renames`), compares (`diff`) and arranges statements (`order`; `order::drop_in` in sqldef's
+//! order), which `print` spells.
 //!
 //! Expressions and the queries of plain views are compared in a canonical form (`expr`), other
 //! queries and bodies token by token: only the server knows how those are stored
@@ -15,35 +15,32 @@ mod conversion;
 mod cursor;
 mod diff;
 mod dormant;
-mod drop_in;
 mod expr;
-mod fold;
 mod hazards;
-mod lex;
+mod lexer;
 mod model;
-mod native;
-mod needs;
 mod normal;
 mod oracle;
 mod order;
 mod outline;
-mod parse;
+mod parser;
+mod print;
 mod read;
 mod renames;
-mod render;
 mod roles;
 mod split;
 mod trigger_order;
+mod unsaid;
 
 use std::collections::HashMap;
 
-use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, Style, SyntaxError};
+use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
 use model::{Event, Grant, Name, Opaque, Table, Trigger, View};
 
 pub(crate) use roles::role_changes;
 
 pub use dormant::dormant;
-pub use lex::{backticked, literal};
+pub use lexer::{backticked, literal};
 pub use oracle::{ORACLE_MODE, needs_oracle_mode};
 
 /// The schema of one database.
@@ -72,16 +69,7 @@ pub struct Schema {
 /// # Errors
 /// See [`crate::read()`].
 pub fn read(sources: &[Source], server: &Server) -> Result<(Schema, Vec<Note>), SyntaxError> {
-    let mut schema = Schema {
-        is_mariadb: server.product == crate::Product::MariaDb,
-        has_lower_names: server.lower_case_tables,
-        ..Schema::default()
-    };
-    let mut notes = Vec::new();
-    for source in sources {
-        read::source(source, server, &mut schema, &mut notes)?;
-    }
-    Ok((schema, notes))
+    read::read(sources, server)
 }
 
 /// See [`crate::plan()`].
@@ -89,13 +77,7 @@ pub fn read(sources: &[Source], server: &Server) -> Result<(Schema, Vec<Note>), 
 /// # Errors
 /// When a rename cannot be what was meant.
 pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
-    let renamed = renames::applied(from, to)?;
-    let from = renamed.as_ref().unwrap_or(from);
-    let statements = match options.style {
-        Style::Native => native::plan(from, to, options),
-        Style::Sqldef => drop_in::plan(from, to, options),
-    };
-    Ok(Plan { statements })
+    order::plan(from, to, options)
 }
 
 impl Schema {
@@ -195,7 +177,7 @@ impl Schema {
 
     /// See [`crate::Schema::compared`].
     pub fn compared(&self) -> Vec<String> {
-        native::creation(self)
+        order::creation(self)
     }
 
     /// See [`crate::Schema::adopt`].
@@ -229,36 +211,6 @@ impl Schema {
                 known.find(|known| (known.kind, &known.name) == (opaque.kind, &opaque.name))
             {
                 opaque.norm.clone_from(&stored.norm);
-            }
-        }
-    }
-
-    /// See [`crate::Schema::take_order`].
-    pub(crate) fn take_order(&mut self, from: &Schema) {
-        for table in &mut self.tables {
-            let name = table.renamed_from.as_ref().unwrap_or(&table.name.text);
-            let Some(before) = from.table(name).or_else(|| from.table(&table.name.text)) else {
-                continue;
-            };
-            let places = before.columns.iter().enumerate();
-            let places: HashMap<String, usize> = places
-                .map(|(place, column)| (column.name.text.to_lowercase(), place))
-                .collect();
-            table.columns.sort_by_key(|column| {
-                let name = column.renamed_from.as_ref().unwrap_or(&column.name.text);
-                let place = places.get(&name.to_lowercase());
-                place.copied().unwrap_or(usize::MAX)
-            });
-        }
-    }
-
-    /// See [`crate::Schema::take_unsaid`].
-    pub(crate) fn take_unsaid(&mut self, from: &Schema) {
-        for table in &mut self.tables {
-            let name = table.renamed_from.as_ref().unwrap_or(&table.name.text);
-            let before = from.table(name).or_else(|| from.table(&table.name.text));
-            if let Some(before) = before.filter(|_| table.partitioning.is_none()) {
-                table.partitioning.clone_from(&before.partitioning);
             }
         }
     }

@@ -1,15 +1,13 @@
 //! PostgreSQL: squawk's grammar, a model of Hakaru's own, and executable plans.
 //!
-//! Flow: [`read()`] cuts texts into statements (`split`), parses them (`tree`; plain ones take a
-//! shorter path, `read::plain`) and applies each to the result of the earlier ones (`read`);
-//! [`plan()`] applies former names from comments, compares object by object (`same`, with the
-//! normal form of expressions in `expr`) and writes statements in an executable order (`diff`),
-//! spelled in either style (`spell`).
+//! Flow: [`read()`] cuts texts into statements (`split`), parses them (`parser`; plain ones take a
+//! shorter path, `read::plain`) and folds each into a [`Schema`] (`read`); [`plan()`] applies
+//! former names from comments (`renames`), compares object by object (`normal`) and arranges
+//! statements (`order`), which `print` spells in either style.
 //!
 //! The form of a schema as stored by a server ([`Schema::adopt`]) is kept beside it, and whatever
 //! equals that form is no difference.
 
-mod diff;
 mod expr;
 mod hazards;
 mod interval;
@@ -18,14 +16,16 @@ mod listed;
 mod locks;
 pub(crate) mod model;
 mod name;
+mod normal;
+mod order;
 mod outline;
+mod parser;
+mod print;
 mod read;
+mod renames;
 mod roles;
-mod same;
-mod spell;
 mod split;
 mod targets;
-mod tree;
 mod types;
 mod unsaid;
 
@@ -65,7 +65,7 @@ pub fn read(
 /// # Errors
 /// See [`crate::plan()`].
 pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
-    diff::plan(from, to, options)
+    order::plan(from, to, options)
 }
 
 impl Schema {
@@ -89,7 +89,7 @@ impl Schema {
             managed_roles: self.roles(),
             ..PlanOptions::default()
         };
-        let plan = diff::plan(&empty, self, &everything).unwrap_or_default();
+        let plan = order::plan(&empty, self, &everything).unwrap_or_default();
         let statements = plan.statements.into_iter();
         let (before, after): (Vec<_>, Vec<_>) = statements.partition(|statement| {
             let kind = statement.object.kind;

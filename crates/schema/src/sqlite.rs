@@ -1,34 +1,36 @@
 //! SQLite: a hand-written lexer and parser, a model in a normal form, and executable plans.
 //!
-//! Flow: [`read`] cuts texts into statements (`lexer`), parses statements defining a schema
-//! (`parser`) and folds them into a [`Schema`] (`read`); [`plan`] applies former names from
-//! comments, compares table by table (`change`) and writes statements (`diff`), rebuilding a table
-//! where `ALTER TABLE` is not sufficient (`rebuild`).
+//! Flow: [`read()`] cuts texts into statements (`lexer`, `split`), parses those that define a
+//! schema (`parser`) and folds each into a [`Schema`] (`read`); [`plan()`] applies former names
+//! from comments (`renames`), compares table by table (`diff`) and arranges statements (`order`),
+//! which `print` spells, rebuilding a table where `ALTER TABLE` is not sufficient
+//! (`order::rebuild`).
 //!
-//! Expressions are compared as tokens. Virtual tables are compared as a whole. Invariant: nothing
-//! here evaluates SQL.
+//! Expressions are compared as tokens (`expr`). Virtual tables are compared as a whole. Invariant:
+//! nothing here evaluates SQL.
 
-mod change;
 mod cursor;
 mod diff;
-mod drops;
+mod expr;
 mod finder;
 mod hazards;
 mod lexer;
 mod model;
-mod normal;
+
+mod order;
 mod outline;
 mod parser;
+mod print;
 mod read;
-mod rebuild;
 mod renames;
-mod render;
+mod split;
+mod unsaid;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
+use expr::{rename_pieces, with_renamed};
 use model::{Index, Name, Table, Whole, WholeKind};
-use normal::{rename_pieces, with_renamed};
 
 /// The schema of one database.
 #[derive(Clone, Debug, Default)]
@@ -46,11 +48,7 @@ pub struct Schema {
 /// # Errors
 /// See [`crate::read()`].
 pub fn read(sources: &[Source], _server: &Server) -> Result<(Schema, Vec<Note>), SyntaxError> {
-    let (mut schema, mut notes) = (Schema::default(), Vec::new());
-    for source in sources {
-        read::source(&mut schema, &mut notes, source)?;
-    }
-    Ok((schema, notes))
+    read::read(sources)
 }
 
 /// See [`crate::plan()`].
@@ -58,13 +56,13 @@ pub fn read(sources: &[Source], _server: &Server) -> Result<(Schema, Vec<Note>),
 /// # Errors
 /// See [`crate::plan()`].
 pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
-    diff::plan(from, to, options)
+    order::plan(from, to, options)
 }
 
 impl Schema {
     /// See [`crate::Schema::statements`].
     pub fn statements(&self) -> Vec<String> {
-        let tables = self.tables.iter().map(render::table);
+        let tables = self.tables.iter().map(print::table);
         let wholes = |kind| self.wholes.iter().filter(move |whole| whole.kind == kind);
         let texts = |kind| wholes(kind).map(|whole| whole.text.clone());
         tables
@@ -77,52 +75,6 @@ impl Schema {
 
     /// See [`crate::Schema::adopt`].
     pub fn adopt(&mut self, _stored: &Schema) {}
-
-    /// See [`crate::Schema::take_unsaid`].
-    pub(crate) fn take_unsaid(&mut self, from: &Schema) {
-        for table in &mut self.tables {
-            let old = table.renamed_from.as_ref();
-            let old = old.map(|name| name.to_ascii_lowercase());
-            let before = from.table(&table.name.key());
-            let Some(before) = before.or_else(|| from.table(&old?)) else {
-                continue;
-            };
-            let is_said = table.is_strict || table.is_without_rowid;
-            let is_other = before.is_strict || before.is_without_rowid;
-            if is_other && !is_said {
-                table.is_strict = before.is_strict;
-                table.is_without_rowid = before.is_without_rowid;
-                // The text says otherwise.
-                table.text = None;
-            }
-        }
-    }
-
-    /// See [`crate::Schema::take_order`].
-    pub(crate) fn take_order(&mut self, from: &Schema) {
-        for table in &mut self.tables {
-            let old = table
-                .renamed_from
-                .as_ref()
-                .map(|name| name.to_ascii_lowercase());
-            let before = from.table(&table.name.key());
-            let Some(before) = before.or_else(|| from.table(&old?)) else {
-                continue;
-            };
-            let places = before.columns.iter().enumerate();
-            let places: HashMap<String, usize> = places
-                .map(|(place, column)| (column.name.key(), place))
-                .collect();
-            table.columns.sort_by_key(|column| {
-                let old = column
-                    .renamed_from
-                    .as_ref()
-                    .map(|name| name.to_ascii_lowercase());
-                let name = old.unwrap_or_else(|| column.name.key());
-                places.get(&name).copied().unwrap_or(usize::MAX)
-            });
-        }
-    }
 
     /// See [`crate::Schema::retain`].
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {

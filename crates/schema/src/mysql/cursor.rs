@@ -1,7 +1,7 @@
 //! A place in the tokens of one statement, and the small steps a parser makes.
 
 use super::expr::Expr;
-use super::lex::{Fault, Kind, Token, unquoted};
+use super::lexer::{Fault, Kind, Token, unquoted};
 use super::model::Name;
 
 #[derive(Clone, Copy)]

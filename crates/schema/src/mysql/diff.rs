@@ -2,6 +2,7 @@
 
 mod cut;
 mod partitions;
+mod programs;
 
 use super::model::{Check, Column, ForeignKey, Index, Name, Partition, Partitioning, Table};
 

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::expr::lexed;
-use super::parse;
+use super::parser;
 
 /// Words of which the first behind the schedule says where an event's status stands, or would
 /// stand.
@@ -12,7 +12,7 @@ const BEHIND_SCHEDULE: [&str; 4] = ["ENABLE", "DISABLE", "COMMENT", "DO"];
 pub fn dormant(sql: &str) -> String {
     let tokens = lexed(sql);
     let mut cursor = Cursor::new(&tokens, sql.len());
-    let is_event = cursor.eat("CREATE") && parse::head(&mut cursor).is_ok() && cursor.eat("EVENT");
+    let is_event = cursor.eat("CREATE") && parser::head(&mut cursor).is_ok() && cursor.eat("EVENT");
     // What stands before may be a name that looks like one of the words.
     let mut rest = cursor
         .rest()

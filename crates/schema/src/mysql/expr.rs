@@ -10,7 +10,7 @@ mod query;
 mod tokens;
 mod tree;
 
-use super::lex::{Executes, Lexer, Token};
+use super::lexer::{Executes, Lexer, Token};
 use super::model::Name;
 use crate::{Product, Server};
 
@@ -93,7 +93,7 @@ pub(super) fn upper_text(text: &str) -> String {
     let mut upper = text.to_owned();
     for token in lexed(text)
         .iter()
-        .filter(|token| token.kind == super::lex::Kind::Word)
+        .filter(|token| token.kind == super::lexer::Kind::Word)
     {
         upper.replace_range(token.at..token.end(), &token.text.to_uppercase());
     }

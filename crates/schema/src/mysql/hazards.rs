@@ -3,7 +3,7 @@
 use super::conversion::{is_in_place, loss};
 use super::diff::{PartitionStep, TableDiff};
 use super::expr::Expr;
-use super::lex::backticked;
+use super::lexer::backticked;
 use super::model::{
     Check, Column, ForeignKey, Index, IndexKind, Key, Name, Partition, Partitioning, Table,
 };

@@ -7,7 +7,7 @@ pub(super) mod routine;
 mod types;
 mod value;
 
-use super::lex::unquoted;
+use super::lexer::unquoted;
 use super::model::{Column, ColumnNorm, Table, TableNorm, Value};
 use crate::{Product, Server, Version};
 

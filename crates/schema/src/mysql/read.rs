@@ -1,26 +1,22 @@
 //! Texts into a schema: statement after statement is read, and folded into what is there.
 
+mod alter;
+mod grants;
+mod kinds;
+
+use super::Schema;
 use super::cursor::Cursor;
 use super::expr;
-use super::fold::fold;
-use super::lex::{Executes, Fault, Token};
-use super::model::{Opaque, PACKAGE, PACKAGE_BODY, Table};
-use super::normal::routine;
-use super::parse::{self, Created};
+use super::lexer::{Executes, Fault, Token};
+use super::model::{Opaque, Table};
+use super::normal::{self, routine};
+use super::parser::{self, Created};
 use super::split::{Splitter, Statement};
-use super::{Schema, native, normal};
-use crate::{Note, NoteKind, Server, Source, SyntaxError};
+use crate::{Note, NoteKind, Product, Server, Source, SyntaxError};
+use kinds::{DATA, SETTINGS, opaque_kind};
 
 /// Characters of a statement shown in a note.
 const NOTE_LETTERS: usize = 60;
-
-const DATA: [&str; 9] = [
-    "INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD", "TRUNCATE", "SELECT", "CALL", "DO",
-];
-const SETTINGS: [&str; 14] = [
-    "SET", "USE", "LOCK", "UNLOCK", "START", "COMMIT", "BEGIN", "ROLLBACK", "FLUSH", "ANALYZE",
-    "CHANGE", "SOURCE", "OPTIMIZE", "SHOW",
-];
 
 /// What became of a statement.
 enum Outcome {
@@ -28,8 +24,24 @@ enum Outcome {
     Noted(NoteKind),
 }
 
-/// Reads one text.
-pub(super) fn source(
+/// Reads all sources into one schema.
+pub(super) fn read(
+    sources: &[Source],
+    server: &Server,
+) -> Result<(Schema, Vec<Note>), SyntaxError> {
+    let mut schema = Schema {
+        is_mariadb: server.product == Product::MariaDb,
+        has_lower_names: server.lower_case_tables,
+        ..Schema::default()
+    };
+    let mut notes = Vec::new();
+    for source in sources {
+        read_source(source, server, &mut schema, &mut notes)?;
+    }
+    Ok((schema, notes))
+}
+
+fn read_source(
     source: &Source,
     server: &Server,
     schema: &mut Schema,
@@ -154,23 +166,23 @@ impl<'s> Reader<'_, 's> {
 
     /// Reads privileges on the database; roles and privileges on the whole server are opaque.
     fn grant(&mut self, mut cursor: Cursor<'_, 's>, gives: bool) -> Result<Outcome, Fault> {
-        let grants = parse::grants(&mut cursor, self.server, self.database);
+        let grants = parser::grants(&mut cursor, self.server, self.database);
         let Ok(Some(grants)) = grants else {
             return Ok(Outcome::Noted(NoteKind::Opaque));
         };
         for grant in grants {
-            native::fold(self.schema, grant, gives);
+            grants::fold(self.schema, grant, gives);
         }
         Ok(Outcome::Done)
     }
 
     /// Applies a view's new query; anything else is opaque.
     fn alter_view(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
-        let head = parse::head(&mut cursor);
+        let head = parser::head(&mut cursor);
         let Some(head) = head.ok().filter(|_| cursor.eat("VIEW")) else {
             return Ok(Outcome::Noted(NoteKind::Opaque));
         };
-        let mut view = parse::view(&mut cursor, head, self.database)?;
+        let mut view = parser::view(&mut cursor, head, self.database)?;
         let written = self.written();
         let rest = written.get("ALTER".len()..).unwrap_or_default();
         view.source = format!("CREATE{rest}");
@@ -190,7 +202,7 @@ impl<'s> Reader<'_, 's> {
         if is_index {
             return self.create_index(cursor);
         }
-        let head = parse::head(&mut cursor)?;
+        let head = parser::head(&mut cursor)?;
         if cursor.eat("TABLE") {
             return self.create_table(cursor);
         }
@@ -204,19 +216,19 @@ impl<'s> Reader<'_, 's> {
             return Ok(Outcome::Noted(NoteKind::Opaque));
         }
         if cursor.eat("VIEW") {
-            let mut view = parse::view(&mut cursor, head, database)?;
+            let mut view = parser::view(&mut cursor, head, database)?;
             view.source = self.written();
             view.renamed_from = renamed;
             self.schema.add_view(view);
         } else if cursor.eat("TRIGGER") {
-            let mut trigger = parse::trigger(&mut cursor, head, database)?;
+            let mut trigger = parser::trigger(&mut cursor, head, database)?;
             trigger.source = self.written();
             self.schema
                 .triggers
                 .retain(|known| known.name != trigger.name);
             self.schema.triggers.push(trigger);
         } else if cursor.eat("EVENT") {
-            let mut event = parse::event(&mut cursor, head, database)?;
+            let mut event = parser::event(&mut cursor, head, database)?;
             event.source = self.written();
             self.schema.events.retain(|known| known.name != event.name);
             self.schema.events.push(event);
@@ -306,7 +318,7 @@ impl<'s> Reader<'_, 's> {
         };
         let tokens = expr::with_own_sequences(cursor.rest(), self.database, is_sequence);
         let mut cursor = Cursor::new(&tokens, self.statement.span().1);
-        let table = match parse::table(&mut cursor, &self.statement.renames)? {
+        let table = match parser::table(&mut cursor, &self.statement.renames)? {
             Created::Table(table) => *table,
             Created::Like(name, model) => {
                 let Some(model) = self.schema.table(&model.text) else {
@@ -340,7 +352,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     fn create_index(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
-        let (table, mut index) = parse::created_index(&mut cursor)?;
+        let (table, mut index) = parser::created_index(&mut cursor)?;
         index.statement = Some(self.written());
         index.renamed_from = self
             .statement
@@ -359,14 +371,14 @@ impl<'s> Reader<'_, 's> {
 
     fn alter(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
         let start = cursor.offset();
-        let (name, actions) = parse::alter::actions(&mut cursor)?;
+        let (name, actions) = parser::alter::actions(&mut cursor)?;
         let text = self.written();
         let is_single = actions.len() == 1;
         let Some(mut table) = self.schema.take_table(&name.text) else {
             return Ok(Outcome::Noted(NoteKind::Opaque));
         };
         for action in actions {
-            fold(&mut table.1, action).map_err(|message| Fault::new(start, message))?;
+            alter::fold(&mut table.1, action).map_err(|message| Fault::new(start, message))?;
         }
         if is_single {
             self.remember_statement(&mut table.1, &text);
@@ -453,20 +465,6 @@ impl<'s> Reader<'_, 's> {
             }
         }
     }
-}
-
-fn opaque_kind(cursor: &mut Cursor<'_, '_>) -> Option<&'static str> {
-    const KINDS: [(&str, &str); 4] = [
-        ("PACKAGE", PACKAGE),
-        ("PROCEDURE", "procedure"),
-        ("FUNCTION", "function"),
-        ("SEQUENCE", "sequence"),
-    ];
-    if cursor.eat_seq(&["PACKAGE", "BODY"]) {
-        return Some(PACKAGE_BODY);
-    }
-    let found = KINDS.iter().find(|(word, _)| cursor.eat(word));
-    found.map(|(_, kind)| *kind)
 }
 
 fn written(source: &str, tokens: &[Token<'_>], database: Option<&str>) -> String {

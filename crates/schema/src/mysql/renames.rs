@@ -6,7 +6,7 @@ use super::model::{Name, Table};
 use crate::PlanError;
 
 /// Returns the schema with new names, each object with the old one; `None` without renames.
-pub(super) fn applied(from: &Schema, to: &Schema) -> Result<Option<Schema>, PlanError> {
+pub(super) fn apply(from: &Schema, to: &Schema) -> Result<Option<Schema>, PlanError> {
     let is_any = to.views.iter().any(|view| view.renamed_from.is_some())
         || to.tables.iter().any(|table| {
             table.renamed_from.is_some()

@@ -1,8 +1,8 @@
 //! What statements say of roles and users.
 
 use super::cursor::Cursor;
-use super::lex::{Executes, Fault, Kind, Token, literal, unquoted};
-use super::parse::grantee;
+use super::lexer::{Executes, Fault, Kind, Token, literal, unquoted};
+use super::parser::grantee;
 use super::split::{Splitter, Statement};
 use crate::roles::{ALL, Change, EVERY, Fact, Found, LIMITS, Login, PASSING, What};
 use crate::{Product, Server};

@@ -1,7 +1,7 @@
 //! Splits a text into statements at the delimiter, which `DELIMITER` changes; never inside strings,
 //! comments or bodies.
 
-use super::lex::{Executes, Fault, Kind, Lexer, Token};
+use super::lexer::{Executes, Fault, Kind, Lexer, Token};
 use crate::rename::Renamed;
 
 /// One statement; the buffers are reused by the next.

@@ -1,7 +1,7 @@
 mod tables;
 
 use super::*;
-use crate::{Allowed, Hazard, NoteKind, Product, Statement, Version};
+use crate::{Allowed, Hazard, NoteKind, Product, Statement, Style, Version};
 
 fn server(product: Product) -> Server {
     Server {

@@ -5,15 +5,15 @@
 //! adds to literals are left out, and `IN`, `BETWEEN`, `LIKE` become what they stand for. It is a
 //! text for comparing, not for executing.
 
-mod normal;
+mod tree;
 
 use squawk_parser::SyntaxKind as K;
 
 use super::model::Sql;
-use super::tree::Tree;
-use normal::Normal;
+use super::parser::Tree;
+use tree::Normal;
 
-pub(crate) use normal::bare;
+pub(crate) use tree::bare;
 
 /// Where names are looked up.
 #[derive(Clone, Copy)]

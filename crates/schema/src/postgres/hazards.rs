@@ -286,7 +286,7 @@ pub(crate) fn of_constraint(table: &Name, constraint: &Constraint) -> Vec<Hazard
             (reason, Some(duplicates(table, &columns, None)))
         }
         ConstraintKind::Check(check) => {
-            let check = super::spell::trimmed(&check.0);
+            let check = super::print::trimmed(&check.0);
             let reason = format!("rows of {} must satisfy CHECK ({check})", table.name);
             (
                 reason,

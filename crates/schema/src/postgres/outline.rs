@@ -5,8 +5,8 @@ use super::model::{
     Column, Constraint, ConstraintKind, Exclude, Foreign, Index, IndexItem, Sql, Table, TypeKind,
 };
 use super::name::{Name, fold, quote};
-use super::spell::Speller;
-use super::spell::expression::trimmed;
+use super::print::Printer;
+use super::print::expression::trimmed;
 use crate::outline::{self, Deferral, Outline};
 use crate::{Object, PlanOptions};
 
@@ -33,10 +33,10 @@ impl Schema {
             }
         }
         let options = PlanOptions::default();
-        let speller = Speller::new(&options, &self.default_schema);
+        let printer = Printer::new(&options, &self.default_schema);
         let outliner = Outliner {
             schema: self,
-            speller: &speller,
+            printer: &printer,
         };
         outline.tables = self
             .tables
@@ -85,7 +85,7 @@ fn object(kind: &'static str, name: String) -> Object {
 
 struct Outliner<'a> {
     schema: &'a Schema,
-    speller: &'a Speller<'a>,
+    printer: &'a Printer<'a>,
 }
 
 impl Outliner<'_> {
@@ -123,10 +123,10 @@ impl Outliner<'_> {
         element.is_array = false;
         outline::Column {
             name: column.name.clone(),
-            data_type: self.speller.data_type(&element),
+            data_type: self.printer.data_type(&element),
             is_array: data_type.is_array,
             is_not_null: column.not_null,
-            default: column.default.as_ref().map(|sql| self.speller.default(sql)),
+            default: column.default.as_ref().map(|sql| self.printer.default(sql)),
             is_counted: column.serial.is_some() || data_type.is_serial,
             is_identity: column.identity.is_some(),
             generated: column
@@ -140,7 +140,7 @@ impl Outliner<'_> {
     }
 
     fn expression(&self, sql: &Sql) -> String {
-        trimmed(&self.speller.expression(sql)).to_owned()
+        trimmed(&self.printer.expression(sql)).to_owned()
     }
 
     fn constraint(&self, constraint: &Constraint, table: &mut outline::Table) {
@@ -191,7 +191,7 @@ impl Outliner<'_> {
     fn exclusion(&self, name: String, exclude: &Exclude, deferral: Deferral) -> outline::Exclusion {
         let items = exclude.items.iter();
         let items: Vec<String> = items
-            .map(|(item, operator)| format!("{} WITH {operator}", self.speller.index_item(item)))
+            .map(|(item, operator)| format!("{} WITH {operator}", self.printer.index_item(item)))
             .collect();
         outline::Exclusion {
             name,
@@ -228,7 +228,7 @@ impl Outliner<'_> {
         outline::IndexItem {
             // One that has its own collation can only be told as SQL.
             column: item.column.clone().filter(|_| item.collation.is_none()),
-            sql: self.speller.index_item(item),
+            sql: self.printer.index_item(item),
             length: None,
             class: item.class.clone(),
             is_descending: item.descending,

@@ -34,8 +34,8 @@ pub(crate) use grants::{EVERYBODY, all_privileges, given, has_maintain};
 
 use super::model::Schema;
 use super::name::Name;
+use super::parser::{Node, Tree};
 use super::split::{self, Piece, PieceKind};
-use super::tree::{Node, Tree};
 use crate::{Note, NoteKind, Server, Source, SyntaxError};
 
 /// Fewer statements are parsed before a thread has started.

@@ -1,8 +1,8 @@
 //! Walking over the tokens of one statement.
 
+use super::expr::unquoted;
 use super::lexer::{Kind, Token};
 use super::model::Name;
-use super::normal::unquoted;
 
 /// Position and reason of a syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,16 +1,16 @@
 //! Hazards of a change for existing rows, with queries finding the rows.
 
-use super::change::Change;
+use super::diff::TableDiff;
+use super::expr::Pieces;
 use super::model::{Column, ForeignKey, Index, Key, Table, quoted};
-use super::normal::Pieces;
 use crate::Hazard;
 
 /// Lock held by long statements: everybody else waits, readers too at the end.
 pub(super) const EXCLUSIVE: Hazard = Hazard::Lock("EXCLUSIVE");
 
 /// Hazards of copying the rows of a table into the new form.
-pub(super) fn of_copy(change: &Change<'_>) -> Vec<Hazard> {
-    let Change { from, to, .. } = change;
+pub(super) fn of_copy(change: &TableDiff<'_>) -> Vec<Hazard> {
+    let TableDiff { from, to, .. } = change;
     let mut hazards = vec![
         Hazard::Rewrite(format!("table {} is written anew", to.name.text)),
         EXCLUSIVE,
@@ -119,7 +119,7 @@ fn duplicates(table: &Table, columns: &[Pieces]) -> Hazard {
     let columns: Vec<String> = columns
         .iter()
         .filter_map(|pieces| pieces.first())
-        .map(|name| quoted(super::normal::unquoted(name).as_str()))
+        .map(|name| quoted(super::expr::unquoted(name).as_str()))
         .collect();
     duplicates_in(&table.name.text, &columns.join(", "), None)
 }

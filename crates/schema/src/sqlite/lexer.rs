@@ -1,4 +1,4 @@
-//! Tokens of SQLite's SQL, and the ends of statements.
+//! Tokens of SQLite's SQL.
 //!
 //! Nothing is copied: a token is a range of the text. Comments are kept aside, since old names
 //! stand in them.
@@ -126,39 +126,6 @@ impl Lexed {
             .last()
             .is_none_or(|last| last.is_sign(source, ";"))
     }
-
-    /// Ranges of `tokens`, one a statement, without the `;`.
-    ///
-    /// A trigger's body has `;` inside; as in SQLite's own shell it goes on until `; END ;`.
-    pub(super) fn statements(&self, source: &str) -> Vec<Range<usize>> {
-        let mut statements = Vec::new();
-        let mut start = 0;
-        let mut is_trigger = false;
-        for (index, token) in self.tokens.iter().enumerate() {
-            if index - start <= 2 && token.is_word(source, "trigger") {
-                is_trigger = self.tokens[start].is_word(source, "create");
-            }
-            if !token.is_sign(source, ";") || is_trigger && !self.ends_body(source, start, index) {
-                continue;
-            }
-            if index > start {
-                statements.push(start..index);
-            }
-            start = index + 1;
-            is_trigger = false;
-        }
-        if start < self.tokens.len() {
-            statements.push(start..self.tokens.len());
-        }
-        statements
-    }
-
-    /// Whether `; END` stands before a `;`.
-    fn ends_body(&self, source: &str, start: usize, index: usize) -> bool {
-        index >= start + 2
-            && self.tokens[index - 1].is_word(source, "end")
-            && self.tokens[index - 2].is_sign(source, ";")
-    }
 }
 
 fn comment_end(source: &str, at: usize) -> Option<usize> {
@@ -241,40 +208,6 @@ fn sign_end(bytes: &[u8], at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn check(source: &str, expected: &[&str]) {
-        let lexed = lex(source);
-        let statements = lexed.statements(source).into_iter().map(|range| {
-            let tokens = &lexed.tokens[range];
-            &source[tokens[0].start()..tokens[tokens.len() - 1].end()]
-        });
-        assert_eq!(statements.collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn statements_end_where_sqlite_ends_them() {
-        check("a; b ;; c", &["a", "b", "c"]);
-        check(
-            "a ';' \"x;y\" `;` [;] b; c",
-            &["a ';' \"x;y\" `;` [;] b", "c"],
-        );
-        check("a 'it''s;' ; b", &["a 'it''s;'", "b"]);
-        check(
-            "a -- ; \n b /* ; */ c; d /* ;",
-            &["a -- ; \n b /* ; */ c", "d"],
-        );
-        check(".mode list\na;\n.read x;y\nb", &["a", "b"]);
-        check("\u{feff}a", &["a"]);
-    }
-
-    #[test]
-    fn a_trigger_ends_at_its_end() {
-        let body = "CREATE TRIGGER t AFTER INSERT ON a BEGIN \
-            UPDATE a SET n = CASE WHEN n THEN 1 ELSE 2 END; SELECT 1; END";
-        check(&format!("{body}; b"), &[body, "b"]);
-        let temporary = body.replace("CREATE", "CREATE TEMP");
-        check(&format!("{temporary};b"), &[&temporary, "b"]);
-    }
 
     #[test]
     fn tokens_are_what_they_look_like() {

@@ -1,6 +1,6 @@
 //! A SQLite schema in the form used for comparison.
 
-use super::normal::{Pieces, piece_of_name};
+use super::expr::{Pieces, piece_of_name};
 
 /// A name as meant and as written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! SQLite's schema as an outline.
 
 use super::Schema;
+use super::expr::Pieces;
 use super::model::{Column, ForeignKey, Index, IndexColumn, Key, Table};
-use super::normal::Pieces;
 use crate::Object;
 use crate::outline::{self, Deferral, Outline};
 

@@ -6,9 +6,9 @@ mod table;
 use std::ops::Range;
 
 use super::cursor::{Cursor, Failure, list, text};
+use super::expr::pieces;
 use super::lexer::Token;
 use super::model::{Column, Index, IndexColumn, Name, Table, Whole, WholeKind};
-use super::normal::pieces;
 
 /// A statement, as far as relevant to a schema.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::Schema;
 use super::cursor::{Failure, text};
+use super::expr::unquoted;
 use super::lexer::{BYTES_MAX, Kind, Lexed, Token, lex};
 use super::model::{Name, WholeKind};
-use super::normal::unquoted;
 use super::parser::{self, DropKind, Statement};
 use crate::rename::renamed_from;
 use crate::{Note, NoteKind, Source, SyntaxError};
@@ -20,8 +20,17 @@ const SHADOW_ENDINGS: [&str; 11] = [
     "rowid",
 ];
 
+/// Reads all sources into one schema.
+pub(super) fn read(sources: &[Source]) -> Result<(Schema, Vec<Note>), SyntaxError> {
+    let (mut schema, mut notes) = (Schema::default(), Vec::new());
+    for source in sources {
+        read_source(&mut schema, &mut notes, source)?;
+    }
+    Ok((schema, notes))
+}
+
 /// Reads one text into the schema.
-pub(super) fn source(
+fn read_source(
     schema: &mut Schema,
     notes: &mut Vec<Note>,
     source: &Source,

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::Schema;
+use super::expr::{Pieces, rename_pieces, with_renamed};
 use super::model::{Column, ForeignKey, Index, Name, Table};
-use super::normal::{Pieces, rename_pieces, with_renamed};
 use crate::PlanError;
 
 /// A renamed table or column.

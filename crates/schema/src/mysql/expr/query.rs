@@ -12,7 +12,7 @@ mod sources;
 use super::keywords::is_keyword;
 use super::tokens::{is_database, listed, text};
 use super::tree;
-use crate::mysql::lex::{Kind, Token, unquoted};
+use crate::mysql::lexer::{Kind, Token, unquoted};
 use crate::mysql::model::Name;
 use sources::Sources;
 

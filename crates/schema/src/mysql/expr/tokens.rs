@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::keywords::is_keyword;
-use crate::mysql::lex::{Kind, Token, backticked, literal, unquoted};
+use crate::mysql::lexer::{Kind, Token, backticked, literal, unquoted};
 
 /// The tokens' text, with one space or line end wherever there was white space.
 pub(crate) fn text(tokens: &[Token<'_>]) -> String {
@@ -248,7 +248,7 @@ fn is_function(word: &Token<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mysql::lex::{Executes, Lexer};
+    use crate::mysql::lexer::{Executes, Lexer};
     use crate::{Product, Server};
 
     fn lexed(sql: &str) -> Vec<Token<'_>> {

@@ -4,7 +4,7 @@ mod calls;
 
 use std::collections::BTreeSet;
 
-use crate::mysql::lex::{Kind, Token, literal, unquoted};
+use crate::mysql::lexer::{Kind, Token, literal, unquoted};
 
 /// Limit on nesting; deeper expressions are compared token by token. No person writes such depths,
 /// and the stack is finite.
@@ -423,7 +423,7 @@ fn number(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mysql::lex::{Executes, Lexer};
+    use crate::mysql::lexer::{Executes, Lexer};
     use crate::{Product, Server};
 
     fn canonical_of(sql: &str) -> Option<String> {

@@ -6,8 +6,8 @@ use super::types;
 use crate::Server;
 use crate::mysql::cursor::Cursor;
 use crate::mysql::expr;
-use crate::mysql::lex::{Fault, Token};
-use crate::mysql::parse;
+use crate::mysql::lexer::{Fault, Token};
+use crate::mysql::parser;
 
 /// Returns the compared form of what stands behind the name of a procedure or function.
 pub(in crate::mysql) fn norm(tokens: &[Token<'_>], server: &Server) -> String {
@@ -37,7 +37,7 @@ fn head(cursor: &mut Cursor<'_, '_>, server: &Server) -> Result<String, Fault> {
 /// The type of a function's result. What the database has anyway is left out, as servers write it
 /// or not.
 fn returned(cursor: &mut Cursor<'_, '_>, server: &Server) -> Result<String, Fault> {
-    let written = parse::data_type(cursor)?;
+    let written = parser::data_type(cursor)?;
     let stored = types::stored(&written, &Rules::of(server));
     let mut text = format!("returns {}", stored.print());
     let charset = written.charset.as_deref().map(charset_name);

@@ -2,7 +2,7 @@
 //! time.
 
 use super::Rules;
-use crate::mysql::lex::{literal, unquoted};
+use crate::mysql::lexer::{literal, unquoted};
 use crate::mysql::model::{DataType, Value};
 
 /// Normal form of a default; `None` for NULL, the same as no default.

@@ -9,7 +9,7 @@ use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Constraint, ConstraintKind, Keys, Sql, Table, Trigger};
 use crate::postgres::name::Name;
-use crate::postgres::tree::Node;
+use crate::postgres::parser::Node;
 
 impl Reader<'_> {
     pub(super) fn alter_table(&mut self, statement: Statement<'_>) -> Read {

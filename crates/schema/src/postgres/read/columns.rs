@@ -7,7 +7,7 @@ use super::parts::{collation, sql, type_in, word};
 use super::sequences::sequence_options;
 use super::{Reader, Statement, Trouble};
 use crate::postgres::model::{Column, Generated, Identity, Sql, Table};
-use crate::postgres::tree::Node;
+use crate::postgres::parser::Node;
 
 impl Reader<'_> {
     /// Reads a column; constraints on more than the value are added to the table.

@@ -7,7 +7,7 @@ use super::parts::{parts, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{ConstraintKind, Meta, Owner, TypeKind};
 use crate::postgres::name::{Name, string};
-use crate::postgres::tree::Node;
+use crate::postgres::parser::Node;
 
 impl Reader<'_> {
     pub(super) fn comment_on(&mut self, statement: Statement<'_>) -> Read {

@@ -8,8 +8,8 @@ use super::spaces::space_of_key;
 use super::{Reader, Trouble};
 use crate::postgres::model::{Constraint, ConstraintKind, Exclude, Foreign, Keys, Sql, Table};
 use crate::postgres::name::{Name, made};
+use crate::postgres::parser::Node;
 use crate::postgres::split;
-use crate::postgres::tree::Node;
 
 impl Reader<'_> {
     /// Reads a constraint of a table, or of the named column.

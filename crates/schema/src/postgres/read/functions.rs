@@ -6,7 +6,7 @@ use super::parts::{parts, type_in, type_of, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{Argument, Body, Function, Returns, Sql};
 use crate::postgres::name::string;
-use crate::postgres::tree::{Node, is_type};
+use crate::postgres::parser::{Node, is_type};
 
 impl Reader<'_> {
     pub(super) fn create_function(&mut self, statement: Statement<'_>) -> Read {

@@ -10,8 +10,8 @@ use super::{Read, Reader, Statement, Trouble};
 use crate::Server;
 use crate::postgres::model::{Grant, GrantStatement, Privilege, Target};
 use crate::postgres::name::Name;
+use crate::postgres::parser::Node;
 use crate::postgres::targets::{OWNER, is_default, is_global};
-use crate::postgres::tree::Node;
 
 /// What `ALL` means on a table; the last came with version 17.
 const OF_TABLES: [&str; 8] = [

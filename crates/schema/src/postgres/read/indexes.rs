@@ -8,7 +8,7 @@ use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Index, IndexItem, Sql};
 use crate::postgres::name::{Name, fold, made};
-use crate::postgres::tree::Node;
+use crate::postgres::parser::Node;
 
 impl Reader<'_> {
     pub(super) fn create_index(&mut self, statement: Statement<'_>) -> Read {

@@ -7,7 +7,7 @@ use squawk_parser::SyntaxKind as K;
 use super::{Reader, Statement};
 use crate::postgres::model::{Meta, Sql, Type};
 use crate::postgres::name::{Name, fold, quote, string};
-use crate::postgres::tree::{Node, Tree, is_type};
+use crate::postgres::parser::{Node, Tree, is_type};
 use crate::rename::renamed_from;
 use crate::{Note, NoteKind};
 

@@ -6,7 +6,7 @@ use super::parts::{number_in, parts, type_in, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{Extension, Namespace, Sequence, SequenceOptions};
 use crate::postgres::name::Name;
-use crate::postgres::tree::Node;
+use crate::postgres::parser::Node;
 
 /// The options below a node, in any order. What the server assumes anyway is left out.
 pub(super) fn sequence_options(node: Node<'_>) -> SequenceOptions {

@@ -6,7 +6,7 @@ use super::Reader;
 use super::parts::word;
 use crate::postgres::model::ConstraintKind;
 use crate::postgres::name::{Name, fold, quote};
-use crate::postgres::tree::Node;
+use crate::postgres::parser::Node;
 
 impl Reader<'_> {
     /// `SET default_tablespace = fast`, as dumps say before a table or an index.

@@ -9,7 +9,7 @@ use super::typed::put_column;
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{Sql, Table};
 use crate::postgres::name::Name;
-use crate::postgres::tree::Node;
+use crate::postgres::parser::Node;
 
 impl Reader<'_> {
     pub(super) fn create_table(&mut self, statement: Statement<'_>) -> Read {

@@ -6,7 +6,7 @@ use super::parts::{parts, sql, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{Policy, Trigger};
 use crate::postgres::name::fold;
-use crate::postgres::tree::Node;
+use crate::postgres::parser::Node;
 
 impl Reader<'_> {
     pub(super) fn create_trigger(&mut self, statement: Statement<'_>) -> Read {

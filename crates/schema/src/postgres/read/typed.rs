@@ -8,7 +8,7 @@ use crate::postgres::kept;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Column, Table};
 use crate::postgres::name::{Name, quote};
-use crate::postgres::tree::{Node, Tree};
+use crate::postgres::parser::{Node, Tree};
 
 impl Reader<'_> {
     /// Gives a table the columns of the composite type in the clause. `None` for a type

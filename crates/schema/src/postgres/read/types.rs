@@ -10,7 +10,7 @@ use crate::postgres::model::{
     Constraint, ConstraintKind, Domain, EnumValue, Sql, Type, TypeKind, UserType,
 };
 use crate::postgres::name::{Name, made, string};
-use crate::postgres::tree::Node;
+use crate::postgres::parser::Node;
 
 impl Reader<'_> {
     pub(super) fn create_type(&mut self, statement: Statement<'_>) -> Read {

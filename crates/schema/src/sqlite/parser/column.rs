@@ -1,9 +1,9 @@
 //! Columns and column constraints.
 
 use super::super::cursor::{Cursor, Failure, text};
+use super::super::expr::{Pieces, piece_of_name, pieces};
 use super::super::lexer::Kind;
 use super::super::model::{Check, Column, ForeignKey, Generated, Inline, Key, Name, Table};
-use super::super::normal::{Pieces, piece_of_name, pieces};
 use super::table::empty;
 
 /// Reads the column of `ALTER TABLE … ADD COLUMN`; returns a table with the column's constraints,
@@ -153,7 +153,7 @@ pub(super) fn key_column(mut pieces: Pieces) -> Pieces {
     }
     // A text is taken for a name here.
     if let Some(first) = pieces.first_mut().filter(|first| first.starts_with('\'')) {
-        *first = piece_of_name(&super::super::normal::unquoted(first));
+        *first = piece_of_name(&super::super::expr::unquoted(first));
     }
     pieces
 }

@@ -1,8 +1,8 @@
 //! `CREATE TABLE`.
 
 use super::super::cursor::{Cursor, Failure, text};
+use super::super::expr::pieces;
 use super::super::model::{Key, Name, Table};
-use super::super::normal::pieces;
 use super::Statement;
 use super::column::{self, conflict, key_column};
 

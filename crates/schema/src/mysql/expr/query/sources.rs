@@ -2,7 +2,7 @@
 
 use super::{is_name, named};
 use crate::mysql::expr::tree;
-use crate::mysql::lex::Token;
+use crate::mysql::lexer::Token;
 
 /// Deeper joins are compared token by token; the stack is finite.
 const DEPTH_MAX: usize = 50;

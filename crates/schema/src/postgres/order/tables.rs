@@ -1,0 +1,286 @@
+//! Tables as a whole.
+
+use super::{Builder, Part};
+use crate::postgres::hazards;
+use crate::postgres::model::{Constraint, ConstraintKind, Table};
+use crate::postgres::print::option_list;
+use crate::{Hazard, Verb};
+
+impl<'a> Builder<'a> {
+    /// Whether a table needs a comparison. A cheap test, since most of a large schema is unchanged.
+    pub(super) fn table_differs(&self, to: &Table) -> bool {
+        let Some(from) = self.from.tables.get(&to.name) else {
+            return true;
+        };
+        let is_read_from_same_text = from.meta.source.is_some()
+            && from.meta.source == to.meta.source
+            && !from.reshaped
+            && !to.reshaped
+            && from.constraints.len() == to.constraints.len();
+        !is_read_from_same_text
+            || self.remakes_functions
+            || from.constraints.iter().any(|(name, one)| {
+                let other = to.constraints.get(name);
+                other.is_none_or(|other| one.meta.source != other.meta.source)
+            })
+            || self
+                .renamed_columns
+                .iter()
+                .any(|(table, _)| *table == to.name)
+            || to
+                .columns
+                .values()
+                .any(|column| self.has_replaced_type(to, column))
+    }
+
+    /// Whether the table cannot be changed into what is wanted.
+    pub(super) fn is_remade(&self, from: &Table, to: &Table) -> bool {
+        let parent = from.partition_of.as_ref().map(|(parent, _)| parent);
+        let goes_with_parent = parent.is_some_and(|parent| {
+            let (before, after) = (self.from.tables.get(parent), self.to.tables.get(parent));
+            matches!((before, after), (Some(before), Some(after)) if self.is_remade(before, after))
+        });
+        goes_with_parent
+            || !self.same.partitioned(from, to)
+            || from
+                .likes
+                .iter()
+                .any(|(_, clause)| clause.to_lowercase().starts_with("of "))
+                && to.likes.is_empty()
+    }
+
+    /// Drops a table to be recreated, unless dropped together with the partitioned parent.
+    pub(super) fn drop_remade(&mut self, from: &Table) -> usize {
+        let parent = from.partition_of.as_ref().map(|(parent, _)| parent);
+        let mut remade = self.remade.iter();
+        let went = remade.find(|(name, _)| Some(name) == parent);
+        let at = match went.map(|(_, at)| *at) {
+            Some(at) => at,
+            None => self.drop_table(from),
+        };
+        self.remade.push((from.name.clone(), at));
+        at
+    }
+
+    pub(super) fn create_table(&mut self, to: &'a Table) {
+        let shown = self.shown(&to.name);
+        let is_echoed = self.printer.is_sqldef()
+            && !to.reshaped
+            && to
+                .constraints
+                .values()
+                .all(|each| each.meta.source.is_some() || self.can_be_inline(to, each));
+        let source = to.meta.source.clone().filter(|_| is_echoed);
+        let is_attached = to.partition_of.is_some()
+            && to
+                .meta
+                .source
+                .as_deref()
+                .is_some_and(|source| !source.to_lowercase().contains("partition of"));
+        let (sql, is_from_model) = match source {
+            Some(source) if !is_attached => (source, false),
+            _ => {
+                let takes = |constraint: &Constraint| self.can_be_inline(to, constraint);
+                (self.printer.table(to, &takes), true)
+            }
+        };
+        let inline: Vec<String> = to
+            .constraints
+            .iter()
+            .filter(|(_, each)| {
+                let is_own = is_from_model || each.meta.source.is_none();
+                is_own && self.can_be_inline(to, each)
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        self.push(sql, Verb::Create, "table", shown.clone());
+        self.created.insert(to.name.clone());
+        if is_from_model {
+            for column in to.columns.values() {
+                self.column_details(&to.name, None, column);
+            }
+        } else {
+            for constraint in to.constraints.values().filter(|each| !is_late(each)) {
+                if let Some(source) = &constraint.meta.source {
+                    let name = self.shown_part(&to.name, &constraint.name);
+                    self.push(source.clone(), Verb::Add, "constraint", name);
+                }
+            }
+        }
+        for name in inline {
+            self.made.insert(Part::Constraint(to.name.clone(), name));
+        }
+    }
+
+    /// Whether `CREATE TABLE` can include a constraint: a referenced table must exist, with the
+    /// key.
+    fn can_be_inline(&self, table: &Table, constraint: &Constraint) -> bool {
+        let ConstraintKind::Foreign(foreign) = &constraint.kind else {
+            return true;
+        };
+        if constraint.not_valid {
+            return false;
+        }
+        if foreign.table == table.name {
+            return true;
+        }
+        // An exported table says the same whether the other one is exported with it or not, so that
+        // it is not told twice.
+        let is_new = self.printer.is_sqldef() && self.created.contains(&foreign.table);
+        let is_there = is_new || self.from.tables.contains(&foreign.table);
+        let has_key = self.to.tables.get(&foreign.table).is_some_and(|parent| {
+            parent.constraints.values().any(|each| {
+                each.keys()
+                    .is_some_and(|keys| same_set(&keys.columns, &foreign.table_columns))
+            })
+        });
+        is_there && has_key
+    }
+
+    pub(super) fn alter_table(&mut self, from: &'a Table, to: &'a Table) {
+        let left = self.leave_parents(from, to);
+        self.leave_identity(from, to);
+        self.table_settings(from, to);
+        self.columns(from, to);
+        self.table_constraints(from, to);
+        self.join_parents(from, to, left);
+    }
+
+    fn table_settings(&mut self, from: &Table, to: &Table) {
+        let rewrite = || Hazard::Rewrite(format!("table {} is written anew", to.name.name));
+        let mut actions: Vec<(String, Vec<Hazard>)> = Vec::new();
+        if from.unlogged != to.unlogged {
+            let word = if to.unlogged { "UNLOGGED" } else { "LOGGED" };
+            let mut hazards = vec![hazards::ACCESS_EXCLUSIVE, rewrite()];
+            if to.unlogged && !self.printer.is_sqldef() {
+                let lost = format!("the rows of {}, when the server crashes", to.name.name);
+                hazards.insert(0, Hazard::DataLoss(lost));
+            }
+            actions.push((format!("SET {word}"), hazards));
+        }
+        let mut changed = to.options.clone();
+        changed.retain(|name, value| from.options.get(name) != Some(value));
+        if !changed.is_empty() {
+            actions.push((
+                format!("SET ({})", option_list(&changed)),
+                vec![hazards::SHARE_UPDATE_EXCLUSIVE],
+            ));
+        }
+        let gone: Vec<&str> = from
+            .options
+            .keys()
+            .filter(|name| !to.options.contains_key(*name))
+            .map(String::as_str)
+            .collect();
+        if !gone.is_empty() {
+            actions.push((
+                format!("RESET ({})", gone.join(", ")),
+                vec![hazards::SHARE_UPDATE_EXCLUSIVE],
+            ));
+        }
+        if from.access_method != to.access_method {
+            let method = to.access_method.as_deref().unwrap_or("heap");
+            actions.push((
+                format!("SET ACCESS METHOD {method}"),
+                vec![hazards::ACCESS_EXCLUSIVE, rewrite()],
+            ));
+        }
+        for (action, hazards) in actions {
+            let sql = self.alter(&to.name, &action);
+            let shown = self.shown(&to.name);
+            self.push_with(sql, Verb::Alter, "table", shown, hazards);
+        }
+    }
+
+    /// Whether both are the same partition of the same parent.
+    fn is_same_partition(&self, from: &Table, to: &Table) -> bool {
+        match (&from.partition_of, &to.partition_of) {
+            (None, None) => true,
+            (Some((parent, bound)), Some((other, other_bound))) => {
+                let stored = self
+                    .stored_table(&to.name)
+                    .and_then(|stored| stored.partition_of.as_ref());
+                parent == other
+                    && (self.same.bound(bound, other_bound)
+                        || stored.is_some_and(|(_, stored)| self.same.bound(bound, stored)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Detaches a table from former parents before the columns change. Returns the positions of the
+    /// statements.
+    fn leave_parents(&mut self, from: &Table, to: &Table) -> Vec<usize> {
+        let name = self.printer.name(&to.name);
+        let left = from.inherits.iter();
+        let left = left.filter(|parent| !to.inherits.contains(parent));
+        let mut steps: Vec<(String, Verb, &'static str)> = left
+            .map(|parent| {
+                let action = format!("NO INHERIT {}", self.printer.name(parent));
+                (self.alter(&to.name, &action), Verb::Alter, "table")
+            })
+            .collect();
+        if let Some((parent, _)) = &from.partition_of
+            && !self.is_same_partition(from, to)
+        {
+            let sql = self.alter(parent, &format!("DETACH PARTITION {name}"));
+            steps.push((sql, Verb::Detach, "partition"));
+        }
+        let shown = self.shown(&to.name);
+        let lock = || vec![hazards::ACCESS_EXCLUSIVE];
+        let places = steps.into_iter();
+        places
+            .map(|(sql, verb, kind)| self.push_with(sql, verb, kind, shown.clone(), lock()))
+            .collect()
+    }
+
+    /// Attaches a table to new parents, once all required columns and constraints exist.
+    fn join_parents(&mut self, from: &Table, to: &Table, left: Vec<usize>) {
+        let shown = self.shown(&to.name);
+        let joined = to.inherits.iter();
+        for parent in joined.filter(|parent| !from.inherits.contains(parent)) {
+            let action = format!("INHERIT {}", self.printer.name(parent));
+            let sql = self.alter(&to.name, &action);
+            let lock = vec![hazards::ACCESS_EXCLUSIVE];
+            self.push_with(sql, Verb::Alter, "table", shown.clone(), lock);
+        }
+        if let Some((parent, bound)) = &to.partition_of
+            && !self.is_same_partition(from, to)
+        {
+            let name = self.printer.name(&to.name);
+            let sql = self.alter(parent, &format!("ATTACH PARTITION {name} {}", bound.0));
+            let reason = format!("every row of {} must be within {}", to.name.name, bound.0);
+            let hazards = vec![
+                hazards::SHARE_UPDATE_EXCLUSIVE,
+                Hazard::MayFail {
+                    reason,
+                    query: None,
+                },
+            ];
+            let at = self.push_with(sql, Verb::Attach, "partition", shown, hazards);
+            self.statements[at].needs = left;
+        }
+    }
+
+    pub(super) fn drop_table(&mut self, from: &Table) -> usize {
+        let sql = format!("DROP TABLE {}", self.printer.name(&from.name));
+        let shown = self.shown(&from.name);
+        let hazards = vec![
+            Hazard::DataLoss(format!("the rows of {}", from.name.name)),
+            hazards::ACCESS_EXCLUSIVE,
+        ];
+        self.push_drop(sql, "table", shown, hazards)
+    }
+}
+
+/// Whether a constraint is added only after all tables and indexes.
+pub(super) fn is_late(constraint: &Constraint) -> bool {
+    matches!(
+        constraint.kind,
+        ConstraintKind::Foreign(_) | ConstraintKind::Exclude(_)
+    )
+}
+
+pub(super) fn same_set(one: &[String], other: &[String]) -> bool {
+    one.len() == other.len() && one.iter().all(|name| other.contains(name))
+}

@@ -1,0 +1,279 @@
+//! Views: replaced where the columns allow, otherwise dropped and recreated with all dependents.
+
+use std::collections::HashSet;
+
+use super::{Builder, Part};
+use crate::postgres::expr;
+use crate::postgres::hazards;
+use crate::postgres::model::{Table, View};
+use crate::postgres::name::Name;
+use crate::postgres::split;
+use crate::{Hazard, Verb};
+
+impl<'a> Builder<'a> {
+    /// Drops views showing renamed columns, since the views would keep the old names.
+    pub(super) fn clear_views_for_renames(&mut self) {
+        let renamed = self.renamed_columns.clone();
+        let hit = self.views_that(|names, _| {
+            renamed.iter().any(|(table, column)| {
+                names.contains(table.name.as_str()) && names.contains(column.as_str())
+            })
+        });
+        self.clear_views(hit);
+    }
+
+    /// Drops views showing columns with changed types, or recreated functions.
+    pub(super) fn clear_views_for_types(&mut self) {
+        let (from, to) = (self.from, self.to);
+        let mut columns: Vec<(&str, &str)> = Vec::new();
+        let mut whole: HashSet<&str> = HashSet::new();
+        for table in from.tables.values() {
+            let Some(wanted) = to.tables.get(&table.name) else {
+                let replaced = table.columns.values();
+                let replaced = replaced.filter(|column| self.has_replaced_type(table, column));
+                columns.extend(
+                    replaced.map(|column| (table.name.name.as_str(), column.name.as_str())),
+                );
+                continue;
+            };
+            if self.is_remade(table, wanted) {
+                whole.insert(table.name.name.as_str());
+                continue;
+            }
+            columns.extend(
+                self.changing_columns(table, wanted)
+                    .into_iter()
+                    .map(|column| (table.name.name.as_str(), column)),
+            );
+        }
+        for (key, function) in from.functions.iter() {
+            let is_remade = self.is_function_remade(key, function);
+            if is_remade {
+                whole.insert(key.0.name.as_str());
+            }
+        }
+        if columns.is_empty() && whole.is_empty() {
+            return;
+        }
+        self.clear_foreign_policies(&columns);
+        let hit = self.views_that(|names, shows_all| {
+            whole.iter().any(|name| names.contains(*name))
+                || columns.iter().any(|(table, column)| {
+                    names.contains(*table) && (shows_all || names.contains(*column))
+                })
+        });
+        self.clear_views(hit);
+    }
+
+    /// Drops tables replaced by views and views replaced by tables, with dependents: both share one
+    /// name space.
+    pub(super) fn clear_other_kinds(&mut self) {
+        let (from, to) = (self.from, self.to);
+        let tables = from.tables.values();
+        let tables = tables.filter(|table| to.views.contains(&table.name));
+        let tables: Vec<&'a Table> = tables.collect();
+        let views = from.views.keys();
+        let views = views.filter(|name| to.tables.contains(*name));
+        let mut hit: HashSet<Name> = views.cloned().collect();
+        let names: HashSet<&str> = tables
+            .iter()
+            .map(|table| table.name.name.as_str())
+            .collect();
+        if !names.is_empty() {
+            hit.extend(self.views_that(|used, _| used.iter().any(|name| names.contains(&**name))));
+        }
+        self.clear_views(hit);
+        for table in tables {
+            self.clear_foreign(&table.name, &|_| true);
+            let at = self.drop_table(table);
+            self.remade.push((table.name.clone(), at));
+        }
+    }
+
+    fn changing_columns(&self, from: &'a Table, to: &'a Table) -> Vec<&'a str> {
+        let columns = from.columns.values().filter(|before| {
+            let wanted = to.columns.get(&before.name);
+            self.has_replaced_type(from, before)
+                || wanted.is_some_and(|column| {
+                    self.is_retyped(before, column)
+                        || before.generated.is_some() != column.generated.is_some()
+                        || !self.same.generated(before, column, &from.name)
+                })
+        });
+        columns.map(|column| column.name.as_str()).collect()
+    }
+
+    fn views_that(&self, hits: impl Fn(&HashSet<String>, bool) -> bool) -> HashSet<Name> {
+        let views = self.from.views.values().filter(|view| {
+            let names: HashSet<String> = split::names(&view.query.0).into_iter().collect();
+            hits(&names, view.query.0.contains('*'))
+        });
+        views.map(|view| view.name.clone()).collect()
+    }
+
+    /// Drops views with dependents, the dependents first.
+    fn clear_views(&mut self, mut hit: HashSet<Name>) {
+        if hit.is_empty() {
+            return;
+        }
+        let from = self.from;
+        let order = sorted(from.views.values());
+        for view in &order {
+            if uses(view, &hit) {
+                hit.insert(view.name.clone());
+            }
+        }
+        for view in order
+            .into_iter()
+            .rev()
+            .filter(|view| hit.contains(&view.name))
+        {
+            if self.gone.insert(Part::View(view.name.clone())) {
+                let for_good = !self.to.views.contains(&view.name);
+                self.drop_view(view, for_good);
+                for index in view.indexes.values() {
+                    self.gone
+                        .insert(Part::Index(view.name.clone(), index.name.clone()));
+                }
+                for trigger in view.triggers.values() {
+                    self.gone
+                        .insert(Part::Trigger(view.name.clone(), trigger.name.clone()));
+                }
+            }
+        }
+    }
+
+    pub(super) fn drop_view(&mut self, view: &View, for_good: bool) -> usize {
+        let kind = if view.materialized {
+            "MATERIALIZED VIEW"
+        } else {
+            "VIEW"
+        };
+        let sql = format!("DROP {kind} {}", self.printer.name(&view.name));
+        let shown = self.shown(&view.name);
+        let hazards = vec![
+            Hazard::Drop(format!("view {shown}")),
+            hazards::ACCESS_EXCLUSIVE,
+        ];
+        let verb = if for_good { Verb::Drop } else { Verb::Aside };
+        self.push_with(sql, verb, "view", shown, hazards)
+    }
+
+    fn is_same_view(&self, from: &View, to: &View) -> bool {
+        let stored = self.stored.and_then(|stored| stored.views.get(&to.name));
+        self.same.view(from, to) || stored.is_some_and(|stored| self.same.view(from, stored))
+    }
+
+    /// Whether the new query returns the old columns, perhaps followed by more.
+    fn can_replace(&self, from: &View, to: &View) -> bool {
+        if from.materialized || to.materialized || from.columns != to.columns {
+            return false;
+        }
+        let targets = |view: &View| expr::targets(&view.query, &self.to.default_schema);
+        let stored = self.stored.and_then(|stored| stored.views.get(&to.name));
+        match (targets(from), targets(stored.unwrap_or(to))) {
+            (Some(old), Some(new)) => new.starts_with(&old),
+            _ => false,
+        }
+    }
+
+    pub(super) fn views(&mut self) {
+        let (from, to) = (self.from, self.to);
+        let mut hit: HashSet<Name> = HashSet::new();
+        for view in to.views.values() {
+            if let Some(before) = from.views.get(&view.name)
+                && !self.is_gone(&Part::View(view.name.clone()))
+                && !self.is_same_view(before, view)
+                && !self.can_replace(before, view)
+            {
+                hit.insert(view.name.clone());
+            }
+        }
+        let first_drop = self.statements.len();
+        self.clear_views(hit);
+        let drops: Vec<(usize, String)> = (first_drop..self.statements.len())
+            .map(|at| (at, self.statements[at].object.name.clone()))
+            .collect();
+        for view in sorted(to.views.values()) {
+            let shown = self.shown(&view.name);
+            let is_gone = self.is_gone(&Part::View(view.name.clone()));
+            let before = from.views.get(&view.name).filter(|_| !is_gone);
+            let replaces = match before {
+                Some(before) if self.is_same_view(before, view) => continue,
+                Some(_) => true,
+                None => false,
+            };
+            let source = view
+                .meta
+                .source
+                .clone()
+                .filter(|_| self.printer.is_sqldef() && !is_gone && !replaces);
+            let sql = source.unwrap_or_else(|| self.printer.view(view, replaces));
+            let at = self.push(
+                sql,
+                if replaces {
+                    Verb::Replace
+                } else {
+                    Verb::Create
+                },
+                "view",
+                shown.clone(),
+            );
+            self.statements[at].needs.extend(
+                drops
+                    .iter()
+                    .filter(|(_, name)| *name == shown)
+                    .map(|(at, _)| *at),
+            );
+            if !replaces {
+                self.fresh.insert(Part::View(view.name.clone()));
+            }
+        }
+    }
+}
+
+fn uses(view: &View, others: &HashSet<Name>) -> bool {
+    let names: HashSet<String> = split::names(&view.query.0).into_iter().collect();
+    others
+        .iter()
+        .any(|other| *other != view.name && names.contains(&other.name))
+}
+
+/// Sorts views behind the ones mentioned; otherwise the order is stable.
+pub(super) fn sorted<'v>(views: impl Iterator<Item = &'v View>) -> Vec<&'v View> {
+    let views: Vec<&View> = views.collect();
+    let by_name: std::collections::HashMap<&str, usize> = views
+        .iter()
+        .enumerate()
+        .map(|(at, view)| (view.name.name.as_str(), at))
+        .collect();
+    let needed: Vec<Vec<usize>> = views
+        .iter()
+        .enumerate()
+        .map(|(at, view)| {
+            let names = split::names(&view.query.0);
+            let found = names
+                .iter()
+                .filter_map(|name| by_name.get(name.as_str()).copied());
+            found.filter(|other| *other != at).collect()
+        })
+        .collect();
+    let mut done = Vec::with_capacity(views.len());
+    let mut seen = vec![false; views.len()];
+    for start in 0..views.len() {
+        let mut stack = vec![start];
+        while let Some(at) = stack.last().copied() {
+            seen[at] = true;
+            match needed[at].iter().find(|other| !seen[**other]) {
+                Some(other) => stack.push(*other),
+                None => {
+                    stack.pop();
+                    if !done.contains(&at) {
+                        done.push(at);
+                    }
+                }
+            }
+        }
+    }
+    done.into_iter().map(|at| views[at]).collect()
+}
