@@ -24,7 +24,25 @@ pub struct Dumped {
     /// The Ruby.
     pub text: String,
     /// Objects, or parts of tables, not representable in the file.
-    pub lost: Vec<Object>,
+    pub lost: Vec<Lost>,
+}
+
+/// What a schema file cannot say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// An object's kind, or words for a part of an object.
+    pub kind: &'static str,
+    /// Name of the object, or the name and the part.
+    pub name: String,
+}
+
+impl Lost {
+    fn of(object: &Object) -> Lost {
+        Lost {
+            kind: object.kind.word(),
+            name: object.name.clone(),
+        }
+    }
 }
 
 /// Writes an outline as `schema.rb`, without ActiveRecord's own tables, like ActiveRecord's dumper.
@@ -33,7 +51,7 @@ pub fn dump(outline: &Outline, server: &Server) -> Dumped {
         spelling: Spelling::of(server),
         outline,
         lines: Vec::new(),
-        lost: outline.others.clone(),
+        lost: outline.others.iter().map(Lost::of).collect(),
     };
     dumper.line(&format!("ActiveRecord::Schema[{RELEASE}].define do"));
     dumper.head();
@@ -63,7 +81,7 @@ struct Dumper<'a> {
     spelling: Spelling,
     outline: &'a Outline,
     lines: Vec<String>,
-    lost: Vec<Object>,
+    lost: Vec<Lost>,
 }
 
 impl Dumper<'_> {
@@ -72,7 +90,7 @@ impl Dumper<'_> {
     }
 
     fn lose(&mut self, kind: &'static str, name: String) {
-        self.lost.push(Object { kind, name });
+        self.lost.push(Lost { kind, name });
     }
 
     /// What has to be there before tables.

@@ -15,7 +15,7 @@ mod sql;
 
 use schema::{Server, Source, SyntaxError};
 
-pub use dump::{Dumped, dump};
+pub use dump::{Dumped, Lost, dump};
 pub use sql::{Said, read};
 
 /// Tables internal to ActiveRecord, omitted from schema files.

@@ -80,7 +80,7 @@ fn finding(statement: &Statement, texts: &[Source]) -> Finding {
             Effect::Keeps => "warning",
             _ => "error",
         },
-        kind: object.kind.to_owned(),
+        kind: object.kind.word().to_owned(),
         name: object.name.clone(),
         message: format!("the database differs: it takes `{}`", page::what(statement)),
         advice: None,

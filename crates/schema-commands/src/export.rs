@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use figures::counted;
-use schema::{Dialect, Object, Schema, Server};
+use schema::{Dialect, Object, ObjectKind, Schema, Server};
 use schema_db::Unseen;
 use words::text;
 
@@ -159,23 +159,28 @@ fn files(schema: &Schema, server: &Server) -> BTreeMap<String, String> {
 }
 
 /// Whether an object has a separate file, rather than a place in the table's file.
-fn stands_alone(kind: &str) -> bool {
+fn stands_alone(kind: ObjectKind) -> bool {
     !matches!(
         kind,
-        "index" | "constraint" | "trigger" | "column" | "policy" | "foreign-key" | "comment"
+        ObjectKind::Index
+            | ObjectKind::Constraint
+            | ObjectKind::Trigger
+            | ObjectKind::Column
+            | ObjectKind::Policy
+            | ObjectKind::Comment
     )
 }
 
 /// Two digits for the order of files, in which an empty server accepts the statements.
-fn place_of(kind: &str) -> String {
+fn place_of(kind: ObjectKind) -> String {
     let number = match kind {
-        "schema" => 10,
-        "extension" => 11,
-        "type" | "enum" | "domain" => 12,
-        "sequence" => 13,
-        "function" | "procedure" => 14,
-        "table" => 20,
-        "view" | "materialized view" | "materialized-view" => 30,
+        ObjectKind::Schema => 10,
+        ObjectKind::Extension => 11,
+        ObjectKind::Type | ObjectKind::Domain => 12,
+        ObjectKind::Sequence => 13,
+        ObjectKind::Function | ObjectKind::Procedure => 14,
+        ObjectKind::Table => 20,
+        ObjectKind::View | ObjectKind::MaterializedView => 30,
         _ => 40,
     };
     format!("{number}-{kind}").replace(' ', "-")

@@ -97,7 +97,7 @@ fn finding(lint: &Lint) -> Finding {
     Finding {
         rule: lint.rule.to_owned(),
         level: lint.severity.word(),
-        kind: lint.kind.to_owned(),
+        kind: lint.kind.word().to_owned(),
         name: lint.name.clone(),
         message: lint.message.clone(),
         advice: Some(lint.advice.clone()),

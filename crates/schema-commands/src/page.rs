@@ -145,13 +145,13 @@ impl Paint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::{Object, Verb};
+    use schema::{Object, ObjectKind, Verb};
 
     fn statement(verb: Verb, sql: &str) -> Statement {
         Statement {
             sql: sql.to_owned(),
             object: Object {
-                kind: "table",
+                kind: ObjectKind::Table,
                 name: "a".to_owned(),
             },
             hazards: Vec::new(),

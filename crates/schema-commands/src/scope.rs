@@ -3,30 +3,30 @@
 
 use rails_schema::Said;
 use regex::Regex;
-use schema::Object;
+use schema::{Object, ObjectKind};
 use serde::{Deserialize, Serialize};
 
 use ending::{Cause, Failure};
 
 /// Kinds with an owning table, included with the table unless named themselves.
-const PARTS: [&str; 6] = [
-    "index",
-    "constraint",
-    "trigger",
-    "column",
-    "policy",
-    "partition",
+const PARTS: [ObjectKind; 6] = [
+    ObjectKind::Index,
+    ObjectKind::Constraint,
+    ObjectKind::Trigger,
+    ObjectKind::Column,
+    ObjectKind::Policy,
+    ObjectKind::Partition,
 ];
 
 /// Kinds in a `schema.rb`.
-const RAILS: [&str; 7] = [
-    "table",
-    "partition",
-    "index",
-    "constraint",
-    "type",
-    "extension",
-    "schema",
+const RAILS: [ObjectKind; 7] = [
+    ObjectKind::Table,
+    ObjectKind::Partition,
+    ObjectKind::Index,
+    ObjectKind::Constraint,
+    ObjectKind::Type,
+    ObjectKind::Extension,
+    ObjectKind::Schema,
 ];
 
 /// Scope as typed; also stored in a plan.
@@ -77,14 +77,21 @@ impl Scope {
 
     /// Excludes everything a file of Rails does not describe, and ActiveRecord's own tables.
     pub(super) fn narrow(&mut self, said: &Said) {
-        let mut kinds: Vec<&str> = RAILS.to_vec();
+        let mut kinds = RAILS.to_vec();
         if said.views {
-            kinds.extend(["view", "materialized view"]);
+            kinds.extend([ObjectKind::View, ObjectKind::MaterializedView]);
         }
         if said.programs {
-            kinds.extend(["function", "procedure", "trigger", "event", "sequence"]);
+            kinds.extend([
+                ObjectKind::Function,
+                ObjectKind::Procedure,
+                ObjectKind::Trigger,
+                ObjectKind::Event,
+                ObjectKind::Sequence,
+            ]);
         }
-        self.kinds = kinds.into_iter().map(str::to_owned).collect();
+        let words = kinds.into_iter().map(|kind| kind.word().to_owned());
+        self.kinds = words.collect();
         self.schemas = Some(said.schemas.clone());
         self.any_column_order = said.is_unordered;
         let internal = rails_schema::INTERNAL_TABLES.iter();
@@ -185,7 +192,7 @@ impl Ready {
         (self.include.is_empty() || self.include.iter().any(fits)) && !self.exclude.iter().any(fits)
     }
 
-    fn is_schema_known(&self, kind: &str, name: &str) -> bool {
+    fn is_schema_known(&self, kind: ObjectKind, name: &str) -> bool {
         match (&self.schemas, name.split_once('.')) {
             (Some(schemas), Some((schema, _))) if !PARTS.contains(&kind) => {
                 schemas.iter().any(|known| known == schema)
@@ -195,16 +202,17 @@ impl Ready {
     }
 
     /// Whether an object is compared, by kind and name.
-    pub(super) fn keeps_named(&self, kind: &str, name: &str) -> bool {
-        let kind = kind.replace('-', " ");
+    fn keeps_named(&self, kind: ObjectKind, name: &str) -> bool {
+        let is_part = PARTS.contains(&kind);
+        let is_schema_known = self.is_schema_known(kind, name);
+        let kind = kind.word().replace('-', " ");
         let fits =
             |pattern: &&Pattern| pattern.is_of(&kind) && pattern.fits(name, &self.default_schema);
-        let is_part = PARTS.contains(&kind.as_str());
         let is_named = |pattern: &Pattern| pattern.kind.as_deref() == Some(&kind);
         let is_free = self.include.is_empty() || (is_part && !self.include.iter().any(is_named));
         let is_known = self.kinds.is_empty() || self.kinds.contains(&kind);
         is_known
-            && self.is_schema_known(&kind, name)
+            && is_schema_known
             && (is_free || self.include.iter().any(|pattern| fits(&pattern)))
             && !self.exclude.iter().any(|pattern| fits(&pattern))
     }
@@ -214,7 +222,7 @@ impl Ready {
 mod tests {
     use super::*;
 
-    fn check(include: &[&str], exclude: &[&str], kind: &'static str, name: &str, expected: bool) {
+    fn check(include: &[&str], exclude: &[&str], kind: ObjectKind, name: &str, expected: bool) {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let scope = Scope {
             include: texts(include),
@@ -235,54 +243,66 @@ mod tests {
 
     #[test]
     fn patterns_are_by_kind_schema_and_name() {
-        check(&[], &[], "table", "a", true);
+        check(&[], &[], ObjectKind::Table, "a", true);
         check(
             &[],
             &["schema_migrations"],
-            "table",
+            ObjectKind::Table,
             "schema_migrations",
             false,
         );
         check(
             &[],
             &["schema_migrations"],
-            "table",
+            ObjectKind::Table,
             "app.schema_migrations",
             false,
         );
-        check(&[], &["table:a*"], "view", "abc", true);
-        check(&[], &["table:a*"], "table", "abc", false);
-        check(&[], &["partman.*"], "table", "partman.part_config", false);
-        check(&[], &["partman.*"], "table", "partman", true);
-        check(&[], &["public.a"], "table", "a", false);
+        check(&[], &["table:a*"], ObjectKind::View, "abc", true);
+        check(&[], &["table:a*"], ObjectKind::Table, "abc", false);
+        check(
+            &[],
+            &["partman.*"],
+            ObjectKind::Table,
+            "partman.part_config",
+            false,
+        );
+        check(&[], &["partman.*"], ObjectKind::Table, "partman", true);
+        check(&[], &["public.a"], ObjectKind::Table, "a", false);
         check(
             &[],
             &["table:events_p[0-9]*"],
-            "table",
+            ObjectKind::Table,
             "events_p2024",
             false,
         );
         check(
             &[],
             &["table:events_p[0-9]*"],
-            "table",
+            ObjectKind::Table,
             "events_pending",
             true,
         );
-        check(&["app_*"], &[], "table", "app_users", true);
-        check(&["app_*"], &[], "table", "users", false);
-        check(&["app_*"], &[], "index", "by_name", true);
-        check(&["index:app_*"], &[], "index", "by_name", false);
-        check(&["app_*"], &["app_tmp"], "table", "app_tmp", false);
+        check(&["app_*"], &[], ObjectKind::Table, "app_users", true);
+        check(&["app_*"], &[], ObjectKind::Table, "users", false);
+        check(&["app_*"], &[], ObjectKind::Index, "by_name", true);
+        check(&["index:app_*"], &[], ObjectKind::Index, "by_name", false);
+        check(
+            &["app_*"],
+            &["app_tmp"],
+            ObjectKind::Table,
+            "app_tmp",
+            false,
+        );
         check(
             &[],
             &["materialized-view:m"],
-            "materialized view",
+            ObjectKind::MaterializedView,
             "m",
             false,
         );
-        check(&[], &["view:m"], "materialized view", "m", false);
-        check(&[], &["a.b"], "table", "aXb", true);
+        check(&[], &["view:m"], ObjectKind::MaterializedView, "m", false);
+        check(&[], &["a.b"], ObjectKind::Table, "aXb", true);
     }
 
     #[test]
@@ -290,8 +310,14 @@ mod tests {
         let mut scope = Scope::default();
         scope.narrow(&Said::default());
         let ready = scope.ready(None).unwrap();
-        assert!(ready.keeps_named("table", "users") && ready.keeps_named("index", "i"));
-        assert!(!ready.keeps_named("view", "v") && !ready.keeps_named("trigger", "t"));
-        assert!(!ready.keeps_named("table", "schema_migrations"));
+        assert!(
+            ready.keeps_named(ObjectKind::Table, "users")
+                && ready.keeps_named(ObjectKind::Index, "i")
+        );
+        assert!(
+            !ready.keeps_named(ObjectKind::View, "v")
+                && !ready.keeps_named(ObjectKind::Trigger, "t")
+        );
+        assert!(!ready.keeps_named(ObjectKind::Table, "schema_migrations"));
     }
 }

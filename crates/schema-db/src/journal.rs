@@ -5,6 +5,8 @@
 //! there: objects dropped and recreated by a plan, such as a view around a change of its columns,
 //! when the wanted schema does not name them.
 
+use schema::{Object, ObjectKind};
+
 use crate::apply::Step;
 use crate::{Database, DbError, DbErrorKind};
 
@@ -12,8 +14,8 @@ use crate::{Database, DbError, DbErrorKind};
 pub const TABLE: &str = "_hakaru_journal";
 
 /// Whether an object is the journal's table.
-pub fn is_journal(object: &schema::Object) -> bool {
-    object.kind == "table" && object.name.rsplit('.').next() == Some(TABLE)
+pub fn is_journal(object: &Object) -> bool {
+    object.kind == ObjectKind::Table && object.name.rsplit('.').next() == Some(TABLE)
 }
 
 /// An interrupted run.
@@ -175,12 +177,15 @@ mod tests {
 
     #[test]
     fn the_journal_is_told_from_other_tables() {
-        let object = |kind, name: &str| schema::Object {
+        let object = |kind, name: &str| Object {
             kind,
             name: name.to_owned(),
         };
-        assert!(is_journal(&object("table", "_hakaru_journal")));
-        assert!(is_journal(&object("table", "public._hakaru_journal")));
-        assert!(!is_journal(&object("table", "my_hakaru_journal")));
+        assert!(is_journal(&object(ObjectKind::Table, "_hakaru_journal")));
+        assert!(is_journal(&object(
+            ObjectKind::Table,
+            "public._hakaru_journal"
+        )));
+        assert!(!is_journal(&object(ObjectKind::Table, "my_hakaru_journal")));
     }
 }

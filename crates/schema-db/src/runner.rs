@@ -14,8 +14,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use schema::{
-    Allowed, Hazard, Loaded, Note, Object, Plan, PlanError, PlanOptions, Schema, Server, Source,
-    SyntaxError, Verb,
+    Allowed, Hazard, Loaded, Note, Object, ObjectKind, Plan, PlanError, PlanOptions, Schema,
+    Server, Source, SyntaxError, Verb,
 };
 
 use crate::apply::{self, Event, Step};
@@ -298,7 +298,7 @@ impl Step {
             sql: statement.sql.clone(),
             transactional: !statement.hazards.contains(&Hazard::NotTransactional),
             verb: statement.verb.word().to_owned(),
-            kind: statement.object.kind.to_owned(),
+            kind: statement.object.kind.word().to_owned(),
             name: statement.object.name.clone(),
             online: statement.online.clone(),
             needs: Vec::new(),
@@ -344,7 +344,7 @@ pub fn plan_id<'a>(statements: impl Iterator<Item = &'a str>) -> u64 {
     hasher.finish()
 }
 
-type Names = HashSet<(&'static str, String)>;
+type Names = HashSet<(ObjectKind, String)>;
 
 /// Everything in a schema, by kind and name.
 fn objects(schema: &Schema) -> Names {
@@ -366,7 +366,7 @@ fn lost(steps: &[Step], present: &Names, wanted: &Names) -> Vec<Step> {
         let is_in = |names: &Names| {
             names
                 .iter()
-                .any(|(kind, name)| (*kind, name.as_str()) == object)
+                .any(|(kind, name)| (kind.word(), name.as_str()) == object)
         };
         match step.verb.as_str() {
             "drop" => drop(taken.insert(object)),
@@ -397,7 +397,10 @@ mod tests {
     }
 
     fn names(names: &[&str]) -> Names {
-        names.iter().map(|n| ("view", (*n).to_owned())).collect()
+        names
+            .iter()
+            .map(|n| (ObjectKind::View, (*n).to_owned()))
+            .collect()
     }
 
     #[test]

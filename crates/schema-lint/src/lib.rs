@@ -7,6 +7,8 @@ mod rules;
 mod subject;
 mod usage;
 
+use schema::ObjectKind;
+
 pub use rules::{RULES, Rule};
 pub use subject::Subject;
 pub use usage::{IndexUse, TableUse, Usage};
@@ -37,8 +39,8 @@ pub struct Lint {
     pub rule: &'static str,
     /// Severity in the present context.
     pub severity: Severity,
-    /// Kind of the object: `table`, `column`, `index`, `type`.
-    pub kind: &'static str,
+    /// Kind of the object: a table, column, index or type.
+    pub kind: ObjectKind,
     /// The table, or the type.
     pub owner: String,
     /// The object's full name, such as `users.nick`.

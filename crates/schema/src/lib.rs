@@ -8,6 +8,7 @@
 //! share stands beside them.
 
 pub mod mysql;
+mod object;
 pub mod online;
 pub mod outline;
 pub mod plan;
@@ -15,11 +16,13 @@ pub mod postgres;
 pub mod rename;
 mod roles;
 pub mod server;
+mod sorted;
 pub mod sqlite;
 pub mod text;
 mod ties;
 
-pub use plan::{Allowed, Effect, Hazard, HeldBack, Object, Plan, Statement, Verb};
+pub use object::{Object, ObjectKind};
+pub use plan::{Allowed, Effect, Hazard, HeldBack, Plan, Statement, Verb};
 pub use roles::MEMBERSHIP_OPTIONS;
 pub use server::{Dialect, Product, Server, Version};
 pub use text::{Note, NoteKind, Source, SyntaxError, without_secret};

@@ -34,7 +34,7 @@ mod unsaid;
 
 use std::collections::HashMap;
 
-use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
+use crate::{Note, Object, ObjectKind, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
 use model::{Event, Grant, Name, Opaque, Table, Trigger, View};
 
 pub(crate) use roles::role_changes;
@@ -122,7 +122,7 @@ impl Schema {
     /// Adds a view, replacing a table of the same name. A dump creates a stand-in table for each
     /// view first and drops it later.
     fn add_view(&mut self, view: View) {
-        self.remove("table", &view.name.text.clone());
+        self.remove(ObjectKind::Table, &view.name.text.clone());
         self.views.retain(|known| known.name.text != view.name.text);
         self.views.push(view);
     }
@@ -143,18 +143,18 @@ impl Schema {
         self.places = keys.enumerate().map(|(place, key)| (key, place)).collect();
     }
 
-    fn remove(&mut self, kind: &str, name: &str) {
+    fn remove(&mut self, kind: ObjectKind, name: &str) {
         match kind {
-            "table" if self.places.contains_key(&self.key(name)) => {
+            ObjectKind::Table if self.places.contains_key(&self.key(name)) => {
                 let key = self.key(name);
                 let is_it = |known: &str| known == name || known.to_lowercase() == key;
                 self.tables.retain(|table| !is_it(&table.name.text));
                 self.triggers.retain(|trigger| trigger.table.text != name);
                 self.index_places();
             }
-            "view" => self.views.retain(|view| view.name.text != name),
-            "trigger" => self.triggers.retain(|trigger| trigger.name.text != name),
-            "event" => self.events.retain(|event| event.name.text != name),
+            ObjectKind::View => self.views.retain(|view| view.name.text != name),
+            ObjectKind::Trigger => self.triggers.retain(|trigger| trigger.name.text != name),
+            ObjectKind::Event => self.events.retain(|event| event.name.text != name),
             kind => self
                 .opaques
                 .retain(|opaque| opaque.kind != kind || opaque.name != name),
@@ -217,36 +217,29 @@ impl Schema {
 
     /// See [`crate::Schema::retain`].
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
-        let kept = |kind: &'static str, name: &str| {
+        let kept = |kind: ObjectKind, name: &str| {
             keep(&Object {
                 kind,
                 name: name.to_owned(),
             })
         };
-        self.tables.retain(|table| kept("table", &table.name.text));
-        self.views.retain(|view| kept("view", &view.name.text));
+        self.tables
+            .retain(|table| kept(ObjectKind::Table, &table.name.text));
+        self.views
+            .retain(|view| kept(ObjectKind::View, &view.name.text));
         self.triggers.retain(|trigger| {
-            kept("table", &trigger.table.text) && kept("trigger", &trigger.name.text)
+            kept(ObjectKind::Table, &trigger.table.text)
+                && kept(ObjectKind::Trigger, &trigger.name.text)
         });
-        self.events.retain(|event| kept("event", &event.name.text));
+        self.events
+            .retain(|event| kept(ObjectKind::Event, &event.name.text));
         self.opaques
             .retain(|opaque| kept(opaque.kind, &opaque.name));
         self.grants.retain(|grant| match grant.on.kind {
-            "" => true,
-            kind => kept(kind_of(kind), &grant.on.name),
+            None => true,
+            Some(kind) => kept(kind, &grant.on.name),
         });
         self.index_places();
-    }
-}
-
-/// Kind of the object of privileges in filters.
-fn kind_of(kind: &str) -> &'static str {
-    match kind {
-        "PROCEDURE" => "procedure",
-        "FUNCTION" => "function",
-        "PACKAGE" => model::PACKAGE,
-        "PACKAGE BODY" => model::PACKAGE_BODY,
-        _ => "table",
     }
 }
 

@@ -11,7 +11,7 @@ mod swap;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Dialect, Hazard, Plan, PlanOptions, Schema, Statement, Verb};
+use crate::{Dialect, Hazard, ObjectKind, Plan, PlanOptions, Schema, Statement, Verb};
 
 /// Begins the names of what is there only while a plan is carried out.
 pub const TEMPORARY: &str = "hakaru_online_";
@@ -76,7 +76,7 @@ fn leftovers_first(plan: Plan) -> Plan {
 /// Names of the tables created by the plan, as spelled in the plan.
 fn made(plan: &Plan) -> HashSet<String> {
     let creates = plan.statements.iter().filter_map(|statement| {
-        let is_table = statement.verb == Verb::Create && statement.object.kind == "table";
+        let is_table = statement.verb == Verb::Create && statement.object.kind == ObjectKind::Table;
         let rest = statement.sql.strip_prefix("CREATE TABLE ")?;
         is_table.then(|| name(rest).0.to_owned())
     });

@@ -1,13 +1,10 @@
 //! Plans: ordered statements, what each can harm, and which are held back.
 
-/// What a statement is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Object {
-    /// Such as `table`, `column`, `index`, `view`, `constraint`, `trigger`, `enum-value`.
-    pub kind: &'static str,
-    /// Name without quotes, as written by people: `users`, `users.nick`, `app.users.nick`.
-    pub name: String,
-}
+mod steps;
+
+use crate::Object;
+
+pub(crate) use steps::Steps;
 
 /// What a statement can destroy, lock, rewrite or fail on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -380,10 +377,11 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ObjectKind;
 
     fn statement(verb: Verb, hazards: Vec<Hazard>) -> Statement {
         let object = Object {
-            kind: "table",
+            kind: ObjectKind::Table,
             name: "t".to_owned(),
         };
         Statement::plain(String::new(), verb, object, hazards)

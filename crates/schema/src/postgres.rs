@@ -2,12 +2,13 @@
 //!
 //! Flow: [`read()`] cuts texts into statements (`split`), parses them (`parser`; plain ones take a
 //! shorter path, `read::plain`) and folds each into a [`Schema`] (`read`); [`plan()`] applies
-//! former names from comments (`renames`), compares object by object (`normal`) and arranges
-//! statements (`order`), which `print` spells in either style.
+//! former names from comments (`renames`), compares object by object (`diff`, by `normal`) and
+//! arranges statements (`order`), which `print` spells in either style.
 //!
 //! The form of a schema as stored by a server ([`Schema::adopt`]) is kept beside it, and whatever
 //! equals that form is no difference.
 
+mod diff;
 mod expr;
 mod hazards;
 mod interval;
@@ -29,7 +30,7 @@ mod targets;
 mod types;
 mod unsaid;
 
-use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
+use crate::{Note, Object, ObjectKind, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
 
 pub use roles::NAME_LISTS;
 pub(crate) use roles::role_changes;
@@ -37,15 +38,15 @@ pub(crate) use roles::role_changes;
 pub use model::Schema;
 
 /// Kinds of objects with possible references to opaque ones.
-const AFTER_OPAQUE: [&str; 8] = [
-    "owner",
-    "view",
-    "index",
-    "constraint",
-    "policy",
-    "trigger",
-    "comment",
-    "privilege",
+const AFTER_OPAQUE: [ObjectKind; 8] = [
+    ObjectKind::Owner,
+    ObjectKind::View,
+    ObjectKind::Index,
+    ObjectKind::Constraint,
+    ObjectKind::Policy,
+    ObjectKind::Trigger,
+    ObjectKind::Comment,
+    ObjectKind::Privilege,
 ];
 
 /// Reads SQL texts on so many cores.
@@ -159,67 +160,86 @@ impl Schema {
         let targets = targets.filter(|target| targets::has(self, target)).cloned();
         let targets: Vec<model::Target> = targets.collect();
         let default_schema = self.default_schema.clone();
-        let kept = |kind: &'static str, name: &name::Name| {
+        let kept = |kind: ObjectKind, name: &name::Name| {
             keep(&Object {
                 kind,
                 name: name.shown(&default_schema),
             })
         };
-        let named = |kind: &'static str, name: &str| {
+        let named = |kind: ObjectKind, name: &str| {
             keep(&Object {
                 kind,
                 name: name.to_owned(),
             })
         };
         self.tables.retain(|name, table| {
-            kept("table", name) && (table.partition_of.is_none() || kept("partition", name))
+            kept(ObjectKind::Table, name)
+                && (table.partition_of.is_none() || kept(ObjectKind::Partition, name))
         });
         for table in self.tables.values_mut() {
-            table.indexes.retain(|name, _| named("index", name));
-            table.triggers.retain(|name, _| named("trigger", name));
-            table.policies.retain(|name, _| named("policy", name));
+            table
+                .indexes
+                .retain(|name, _| named(ObjectKind::Index, name));
+            table
+                .triggers
+                .retain(|name, _| named(ObjectKind::Trigger, name));
+            table
+                .policies
+                .retain(|name, _| named(ObjectKind::Policy, name));
         }
         self.views.retain(|name, view| match view.materialized {
-            true => kept("materialized view", name),
-            false => kept("view", name),
+            true => kept(ObjectKind::MaterializedView, name),
+            false => kept(ObjectKind::View, name),
         });
         self.types.retain(|name, found| match &found.kind {
-            model::TypeKind::Enum(_) => kept("type", name),
-            model::TypeKind::Domain(_) => kept("domain", name),
+            model::TypeKind::Enum(_) => kept(ObjectKind::Type, name),
+            model::TypeKind::Domain(_) => kept(ObjectKind::Domain, name),
         });
         // One that numbers a column goes with its table.
         let tables = &self.tables;
         self.sequences
             .retain(|name, sequence| match &sequence.owned_by {
                 Some((table, _)) => tables.contains(table),
-                None => kept("sequence", name),
+                None => kept(ObjectKind::Sequence, name),
             });
-        self.functions.retain(|(name, _), _| kept("function", name));
-        self.extensions.retain(|name, _| named("extension", name));
-        self.schemas.retain(|name, _| named("schema", name));
+        self.functions
+            .retain(|(name, _), _| kept(ObjectKind::Function, name));
+        self.extensions
+            .retain(|name, _| named(ObjectKind::Extension, name));
+        self.schemas
+            .retain(|name, _| named(ObjectKind::Schema, name));
+        self.retain_kept(&named);
+        let gone = targets.iter().filter(|target| !targets::has(self, target));
+        let gone: Vec<&model::Target> = gone.collect();
+        self.grants.retain(|(target, _), _| match target.kind {
+            "TABLE" => kept(ObjectKind::Table, &target.name),
+            _ => !gone.contains(&target),
+        });
+    }
+
+    /// Retains the objects compared by words for which `keep` returns `true`, without the ones of
+    /// dropped owners.
+    fn retain_kept(&mut self, keep: &dyn Fn(ObjectKind, &str) -> bool) {
         let is_there = |name: &name::Name| {
             self.tables.contains(name)
                 || self.views.contains(name)
                 || self.tables.values().any(|table| table.has_index(name))
         };
-        let foreign = self.kept.keys().filter(|key| key.0 == "foreign-table");
+        let foreign = self
+            .kept
+            .keys()
+            .filter(|key| key.0 == ObjectKind::ForeignTable);
         let foreign: Vec<String> = foreign.map(|(_, name)| name.clone()).collect();
         let is_there = |name: &name::Name| is_there(name) || foreign.contains(&name.quoted());
         self.kept.retain(|(kind, name), kept| {
-            named(kind, name) && kept.on.as_ref().is_none_or(is_there)
+            keep(*kind, name) && kept.on.as_ref().is_none_or(is_there)
         });
         let kept_ones = &self.kept;
         self.foreign_triggers
-            .retain(|on, _| kept_ones.contains(&("foreign-table", on.quoted())));
+            .retain(|on, _| kept_ones.contains(&(ObjectKind::ForeignTable, on.quoted())));
         let owners: Vec<kept::Key> = self.kept.keys().cloned().collect();
         self.kept
             .retain(|_, kept| kept.of.as_ref().is_none_or(|of| owners.contains(of)));
-        let gone = targets.iter().filter(|target| !targets::has(self, target));
-        let gone: Vec<&model::Target> = gone.collect();
-        self.grants.retain(|(target, _), _| match target.kind {
-            "TABLE" => kept("table", &target.name),
-            _ => !gone.contains(&target),
-        });
     }
 
     /// Schemas created explicitly, or containing an object.
@@ -263,7 +283,7 @@ impl Schema {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use crate::{Product, Server, Source};
+    use crate::{ObjectKind, Product, Server, Source};
 
     #[test]
     fn partitions_can_be_left_out_as_such() {
@@ -273,7 +293,7 @@ pub(crate) mod tests {
         };
         let server = Server::unknown(Product::Postgres);
         let mut schema = super::read(&[source], &server, 1).unwrap().0;
-        schema.retain(&|object| object.kind != "partition");
+        schema.retain(&|object| object.kind != ObjectKind::Partition);
         let names: Vec<&str> = schema
             .tables
             .keys()
@@ -301,7 +321,7 @@ pub(crate) mod tests {
         let mut plan = super::plan(&read(from), &read(to), &options).unwrap();
         plan.hold_back(&crate::Allowed::default());
         let about = plan.statements.into_iter();
-        let about = about.filter(|statement| statement.object.kind == "privilege");
+        let about = about.filter(|statement| statement.object.kind == ObjectKind::Privilege);
         let text = |statement: crate::Statement| match statement.held_back {
             Some(_) => format!("-- {}", statement.sql),
             None => statement.sql,

@@ -3,6 +3,8 @@
 //! The forms are sqldef's: `from=old`, `from="old name"`, in either kind of comment; `@rename` is
 //! the former spelling.
 
+use crate::{ObjectKind, PlanError};
+
 /// The name in such a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
@@ -34,6 +36,13 @@ pub fn renamed_from(comment: &str) -> Option<Renamed> {
         from: name.to_owned(),
         is_deprecated,
     })
+}
+
+/// Refuses a rename of what is wanted under the former name too.
+pub(crate) fn still_there(kind: ObjectKind, old: &str, new: &str) -> PlanError {
+    PlanError {
+        message: format!("cannot rename {kind} '{old}' to '{new}' - {kind} '{old}' still exists"),
+    }
 }
 
 #[cfg(test)]

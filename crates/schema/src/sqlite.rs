@@ -16,7 +16,6 @@ mod finder;
 mod hazards;
 mod lexer;
 mod model;
-
 mod order;
 mod outline;
 mod parser;
@@ -28,7 +27,7 @@ mod unsaid;
 
 use std::collections::HashSet;
 
-use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
+use crate::{Note, Object, ObjectKind, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
 use expr::{rename_pieces, with_renamed};
 use model::{Index, Name, Table, Whole, WholeKind};
 
@@ -79,18 +78,19 @@ impl Schema {
     /// See [`crate::Schema::retain`].
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
         self.forget_places();
-        let kept = |kind: &'static str, name: &Name| {
+        let kept = |kind: ObjectKind, name: &Name| {
             keep(&Object {
                 kind,
                 name: name.text.clone(),
             })
         };
-        let owners = |table: &Name| kept("table", table);
-        self.tables.retain(|table| kept("table", &table.name));
+        let owners = |table: &Name| kept(ObjectKind::Table, table);
+        self.tables
+            .retain(|table| kept(ObjectKind::Table, &table.name));
         self.indexes
-            .retain(|index| owners(&index.table) && kept("index", &index.name));
+            .retain(|index| owners(&index.table) && kept(ObjectKind::Index, &index.name));
         self.wholes.retain(|whole| {
-            whole.table.as_ref().is_none_or(owners) && kept(whole.kind.word(), &whole.name)
+            whole.table.as_ref().is_none_or(owners) && kept(whole.kind.object_kind(), &whole.name)
         });
         let keys = self.indexes.iter().map(|index| index.name.key());
         self.index_keys = keys.collect();

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Object, PlanOptions, Statement, Verb};
+use crate::{Object, ObjectKind, PlanOptions, Statement, Verb};
 
 /// Names in a definition.
 #[derive(Clone, Debug, Default)]
@@ -180,7 +180,7 @@ impl<'s> Web<'s> {
             // What it is made again for.
             Verb::Add | Verb::Create => same.filter(steps_aside).collect(),
             // A column's changes are of one piece.
-            Verb::Alter if statement.object.kind == "column" => same
+            Verb::Alter if statement.object.kind == ObjectKind::Column => same
                 .filter(|at| statements[*at].verb == Verb::Alter)
                 .collect(),
             // What is on it goes with it or stays with it.

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use schema::{NoteKind, Product, Server, Source};
+use schema::{NoteKind, ObjectKind, Product, Server, Source};
 
 /// First words of statements allowed to be opaque: kinds stored as written, and objects present in
 /// every database.
@@ -125,7 +125,7 @@ fn a_table_alone_says_what_it_says_among_others() {
         let all = loaded.schema.statements();
         let tables = RefCell::new(Vec::new());
         loaded.schema.clone().retain(&|object| {
-            if object.kind == "table" {
+            if object.kind == ObjectKind::Table {
                 tables.borrow_mut().push(object.clone());
             }
             true
@@ -134,7 +134,7 @@ fn a_table_alone_says_what_it_says_among_others() {
         assert!(tables.len() > 10, "{name}");
         for table in tables {
             let mut alone = loaded.schema.clone();
-            alone.retain(&|object| object.kind != "table" || *object == table);
+            alone.retain(&|object| object.kind != ObjectKind::Table || *object == table);
             let create = format!("CREATE TABLE public.{} ", table.name);
             let statements = alone.statements();
             let mut created = statements.iter().filter(|sql| sql.starts_with(&create));

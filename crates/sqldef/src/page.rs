@@ -143,13 +143,13 @@ fn of_text(sql: &str) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::{HeldBack, Object, Verb};
+    use schema::{HeldBack, Object, ObjectKind, Verb};
 
     fn statement(sql: &str, is_held: bool) -> Statement {
         Statement {
             sql: sql.to_owned(),
             object: Object {
-                kind: "table",
+                kind: ObjectKind::Table,
                 name: "a".to_owned(),
             },
             hazards: Vec::new(),

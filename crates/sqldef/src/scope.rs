@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use regex::Regex;
-use schema::{Allowed, Object, Plan, Statement};
+use schema::{Allowed, Object, ObjectKind, Plan, Statement};
 
 use super::config::{Config, ManagedKind, Rule};
 use super::flags::Flags;
@@ -54,14 +54,14 @@ impl Scope {
     pub(super) fn keeps(&self, object: &Object) -> bool {
         let is = |patterns: &[Regex]| self.is_named(patterns, &object.name);
         let by_kind = match object.kind {
-            "table" => {
+            ObjectKind::Table => {
                 (self.target_tables.is_empty() || is(&self.target_tables)) && !is(&self.skip_tables)
             }
-            "view" | "materialized view" | "materialized-view" => {
+            ObjectKind::View | ObjectKind::MaterializedView => {
                 !self.skips_views && !is(&self.skip_views)
             }
-            "extension" => !self.skips_extensions,
-            "partition" => !self.skips_partitions,
+            ObjectKind::Extension => !self.skips_extensions,
+            ObjectKind::Partition => !self.skips_partitions,
             _ => true,
         };
         let is_managed = match managed_kind(object.kind).and_then(|kind| self.manage.get(&kind)) {
@@ -91,7 +91,7 @@ impl Scope {
 
     fn may_drop(&self, statement: &Statement) -> bool {
         let Object { kind, name } = &statement.object;
-        let rules = managed_kind(kind).and_then(|kind| self.manage.get(&kind));
+        let rules = managed_kind(*kind).and_then(|kind| self.manage.get(&kind));
         let rule = rules.and_then(|rules| self.rule_for(rules, name));
         rule.unwrap_or(self.enable_drop)
     }
@@ -118,13 +118,17 @@ impl Scope {
         if self.target_schema.is_empty()
             || matches!(
                 object.kind,
-                "extension" | "privilege" | "index" | "trigger" | "policy"
+                ObjectKind::Extension
+                    | ObjectKind::Privilege
+                    | ObjectKind::Index
+                    | ObjectKind::Trigger
+                    | ObjectKind::Policy
             )
         {
             return true;
         }
         let schema = match (object.kind, object.name.split_once('.')) {
-            ("schema", _) => &object.name,
+            (ObjectKind::Schema, _) => &object.name,
             (_, Some((schema, _))) => schema,
             (_, None) => default,
         };
@@ -151,22 +155,22 @@ fn whole(pattern: &str) -> Result<Regex, String> {
         .map_err(|error| format!("`{pattern}` in the configuration is no pattern: {error}"))
 }
 
-fn managed_kind(kind: &str) -> Option<ManagedKind> {
+fn managed_kind(kind: ObjectKind) -> Option<ManagedKind> {
     Some(match kind {
-        "schema" => ManagedKind::Schema,
-        "table" | "column" => ManagedKind::Table,
-        "view" => ManagedKind::View,
-        "materialized view" | "materialized-view" => ManagedKind::MaterializedView,
-        "index" => ManagedKind::Index,
-        "function" => ManagedKind::Function,
-        "procedure" => ManagedKind::Procedure,
-        "trigger" => ManagedKind::Trigger,
-        "sequence" => ManagedKind::Sequence,
-        "type" | "enum" | "enum-value" => ManagedKind::Type,
-        "domain" => ManagedKind::Domain,
-        "policy" => ManagedKind::Policy,
-        "extension" => ManagedKind::Extension,
-        "privilege" => ManagedKind::Privilege,
+        ObjectKind::Schema => ManagedKind::Schema,
+        ObjectKind::Table | ObjectKind::Column => ManagedKind::Table,
+        ObjectKind::View => ManagedKind::View,
+        ObjectKind::MaterializedView => ManagedKind::MaterializedView,
+        ObjectKind::Index => ManagedKind::Index,
+        ObjectKind::Function => ManagedKind::Function,
+        ObjectKind::Procedure => ManagedKind::Procedure,
+        ObjectKind::Trigger => ManagedKind::Trigger,
+        ObjectKind::Sequence => ManagedKind::Sequence,
+        ObjectKind::Type | ObjectKind::EnumValue => ManagedKind::Type,
+        ObjectKind::Domain => ManagedKind::Domain,
+        ObjectKind::Policy => ManagedKind::Policy,
+        ObjectKind::Extension => ManagedKind::Extension,
+        ObjectKind::Privilege => ManagedKind::Privilege,
         _ => return None,
     })
 }
@@ -185,7 +189,7 @@ mod tests {
         .unwrap()
     }
 
-    fn keeps(scope: &Scope, kind: &'static str, name: &str) -> bool {
+    fn keeps(scope: &Scope, kind: ObjectKind, name: &str) -> bool {
         let name = name.to_owned();
         scope.keeps(&Object { kind, name })
     }
@@ -196,11 +200,11 @@ mod tests {
             "target_tables: |\n  users\n  log_\\d+\nskip_tables: log_9",
             None,
         );
-        assert!(keeps(&scope, "table", "users"));
-        assert!(keeps(&scope, "table", "log_12"));
-        assert!(!keeps(&scope, "table", "log_9"));
-        assert!(!keeps(&scope, "table", "old_users"));
-        assert!(keeps(&scope, "view", "anything"));
+        assert!(keeps(&scope, ObjectKind::Table, "users"));
+        assert!(keeps(&scope, ObjectKind::Table, "log_12"));
+        assert!(!keeps(&scope, ObjectKind::Table, "log_9"));
+        assert!(!keeps(&scope, ObjectKind::Table, "old_users"));
+        assert!(keeps(&scope, ObjectKind::View, "anything"));
     }
 
     #[test]
@@ -209,11 +213,11 @@ mod tests {
             "target_tables: public\\.users\ntarget_schema: public",
             Some("public"),
         );
-        assert!(keeps(&scope, "table", "users"));
-        assert!(keeps(&scope, "table", "public.users"));
-        assert!(!keeps(&scope, "table", "app.users"));
-        assert!(!keeps(&scope, "view", "app.v"));
-        assert!(keeps(&scope, "extension", "citext"));
+        assert!(keeps(&scope, ObjectKind::Table, "users"));
+        assert!(keeps(&scope, ObjectKind::Table, "public.users"));
+        assert!(!keeps(&scope, ObjectKind::Table, "app.users"));
+        assert!(!keeps(&scope, ObjectKind::View, "app.v"));
+        assert!(keeps(&scope, ObjectKind::Extension, "citext"));
     }
 
     #[test]
@@ -222,9 +226,9 @@ mod tests {
             "enable_drop: true\nmanage: {function: [{target: keep_.*}, {target: f_.*, drop: true}]}",
             Some("public"),
         );
-        assert!(keeps(&scope, "function", "keep_a"));
-        assert!(!keeps(&scope, "function", "other"));
-        let may_drop = |kind: &'static str, name: &str| {
+        assert!(keeps(&scope, ObjectKind::Function, "keep_a"));
+        assert!(!keeps(&scope, ObjectKind::Function, "other"));
+        let may_drop = |kind: ObjectKind, name: &str| {
             scope.may_drop(&Statement {
                 sql: String::new(),
                 object: Object {
@@ -239,8 +243,8 @@ mod tests {
                 online: schema::plan::Online::default(),
             })
         };
-        assert!(!may_drop("function", "keep_a"));
-        assert!(may_drop("function", "f_a"));
-        assert!(may_drop("table", "t"));
+        assert!(!may_drop(ObjectKind::Function, "keep_a"));
+        assert!(may_drop(ObjectKind::Function, "f_a"));
+        assert!(may_drop(ObjectKind::Table, "t"));
     }
 }

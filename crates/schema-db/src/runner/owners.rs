@@ -1,7 +1,7 @@
 //! Owners and privileges of recreated objects. A new object belongs to the creating role, with the
 //! server's default privileges, so the former owner and privileges are restored.
 
-use schema::{Dialect, Hazard, Object, Plan, Statement, Verb};
+use schema::{Dialect, Hazard, Object, ObjectKind, Plan, Statement, Verb};
 
 use crate::{Database, DbError};
 
@@ -24,12 +24,12 @@ const TYPES: &str = "
     WHERE pg_get_userbyid(typowner) <> current_user AND (typtype IN ('e', 'd', 'r') OR (typtype = 'b' AND typcategory <> 'A') OR relkind = 'c')";
 
 /// Kinds of types in plans.
-const TYPE_KINDS: [&str; 5] = [
-    "type",
-    "domain",
-    "composite-type",
-    "range-type",
-    "base-type",
+const TYPE_KINDS: [ObjectKind; 5] = [
+    ObjectKind::Type,
+    ObjectKind::Domain,
+    ObjectKind::CompositeType,
+    ObjectKind::RangeType,
+    ObjectKind::BaseType,
 ];
 
 /// Query for the statements restoring a function; `{old}` is the existing function, `{new}` the
@@ -63,7 +63,7 @@ pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<
     let has_views = plan
         .statements
         .iter()
-        .any(|each| goes(each) && each.object.kind == "view");
+        .any(|each| goes(each) && each.object.kind == ObjectKind::View);
     let views = match has_views {
         true => database.query(VIEWS)?,
         false => Vec::new(),
@@ -72,7 +72,8 @@ pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<
     while let Some(at) = made.checked_sub(1) {
         made = at;
         let Statement { object, verb, .. } = &plan.statements[at];
-        if *verb != Verb::Create || !matches!(object.kind, "view" | "function") {
+        if *verb != Verb::Create || !matches!(object.kind, ObjectKind::View | ObjectKind::Function)
+        {
             continue;
         }
         let mut before = plan.statements[..at].iter();
@@ -80,7 +81,7 @@ pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<
             continue;
         };
         let actions: Vec<String> = match object.kind {
-            "view" => {
+            ObjectKind::View => {
                 let own = views
                     .iter()
                     .filter(|row| row[0].as_ref() == Some(&object.name));
@@ -93,9 +94,9 @@ pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<
         for sql in actions.into_iter().rev() {
             let statement = again(sql, name.clone());
             match statement.object.kind {
-                "owner" if is_given => {}
+                ObjectKind::Owner if is_given => {}
                 // Whoever gives it away may give nobody a privilege on it any more.
-                "owner" => plan.push_after(at, statement),
+                ObjectKind::Owner => plan.push_after(at, statement),
                 _ => plan.insert_after(at, statement),
             }
         }
@@ -130,7 +131,7 @@ fn give_back_types(plan: &mut Plan, database: &mut dyn Database) -> Result<(), D
 /// Whether the plan itself gives the object to somebody.
 fn is_given(plan: &Plan, name: &str) -> bool {
     let mut statements = plan.statements.iter();
-    statements.any(|each| each.object.kind == "owner" && each.object.name == name)
+    statements.any(|each| each.object.kind == ObjectKind::Owner && each.object.name == name)
 }
 
 /// Statements restoring the function dropped by `gone`, for the one shown in plans as `name`.
@@ -165,9 +166,9 @@ fn of_function(
 
 fn again(sql: String, name: String) -> Statement {
     let kind = if sql.starts_with("ALTER") {
-        "owner"
+        ObjectKind::Owner
     } else {
-        "privilege"
+        ObjectKind::Privilege
     };
     Statement {
         sql,

@@ -1,5 +1,6 @@
 //! Indexes made redundant by another index or key.
 
+use schema::ObjectKind;
 use schema::outline::{Index, Table};
 
 use super::Rule;
@@ -92,7 +93,7 @@ fn lint(subject: &Subject<'_>, table: &Table, index: &Index, other: &str) -> Lin
     Lint {
         rule: RULE.name,
         severity: Severity::Warning,
-        kind: "index",
+        kind: ObjectKind::Index,
         owner: table.name.clone(),
         name: index.name.clone(),
         message: format!(

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use schema::ObjectKind;
+
 use super::Rule;
 use crate::{Lint, Severity, Subject};
 
@@ -13,11 +15,12 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(subject: &Subject<'_>) -> Vec<Lint> {
     let types = subject.outline.enums.iter();
-    let types = types.map(|(name, labels)| ("type", name.clone(), name.clone(), labels.clone()));
+    let types =
+        types.map(|(name, labels)| (ObjectKind::Type, name.clone(), name.clone(), labels.clone()));
     let columns = subject.columns().filter_map(|(table, column)| {
         let labels = labels(&column.data_type)?;
         let name = format!("{}.{}", table.name, column.name);
-        Some(("column", table.name.clone(), name, labels))
+        Some((ObjectKind::Column, table.name.clone(), name, labels))
     });
     let all = types.chain(columns);
     all.flat_map(|(kind, owner, name, labels)| {

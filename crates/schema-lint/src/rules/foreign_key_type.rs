@@ -1,5 +1,6 @@
 //! Foreign keys with a type other than the referenced column's.
 
+use schema::ObjectKind;
 use schema::outline::{Column, ForeignKey, Table};
 
 use super::Rule;
@@ -60,7 +61,7 @@ fn lint(table: &Table, here: &Column, other: &Table, there: &Column) -> Option<L
     Some(Lint {
         rule: RULE.name,
         severity: Severity::Warning,
-        kind: "column",
+        kind: ObjectKind::Column,
         owner: table.name.clone(),
         name: format!("{}.{}", table.name, here.name),
         message: format!(

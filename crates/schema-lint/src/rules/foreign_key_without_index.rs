@@ -1,5 +1,6 @@
 //! Foreign keys whose columns no index begins with. MySQL makes such an index itself.
 
+use schema::ObjectKind;
 use schema::outline::{ForeignKey, Table};
 
 use super::Rule;
@@ -38,7 +39,7 @@ fn lint(subject: &Subject<'_>, table: &Table, key: &ForeignKey) -> Lint {
     Lint {
         rule: RULE.name,
         severity: Severity::Warning,
-        kind: "column",
+        kind: ObjectKind::Column,
         owner: table.name.clone(),
         name: format!("{}.{}", table.name, key.columns.join("_")),
         message: format!(

@@ -1,5 +1,7 @@
 //! Tables without a primary key.
 
+use schema::ObjectKind;
+
 use super::Rule;
 use crate::{Lint, Severity, Subject};
 
@@ -16,7 +18,7 @@ fn check(subject: &Subject<'_>) -> Vec<Lint> {
     bare.map(|table| Lint {
         rule: RULE.name,
         severity: Severity::Warning,
-        kind: "table",
+        kind: ObjectKind::Table,
         owner: table.name.clone(),
         name: table.name.clone(),
         message: format!(

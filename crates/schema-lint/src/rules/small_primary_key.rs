@@ -1,5 +1,7 @@
 //! Primary keys close to the largest number.
 
+use schema::ObjectKind;
+
 use super::Rule;
 use crate::{Lint, Severity, Subject};
 
@@ -32,7 +34,7 @@ fn check(subject: &Subject<'_>) -> Vec<Lint> {
             Lint {
                 rule: RULE.name,
                 severity: if percent >= URGENT_PERCENT { Severity::Warning } else { Severity::Note },
-                kind: "column",
+                kind: ObjectKind::Column,
                 owner: table.name.clone(),
                 name: format!("{}.{}", table.name, column.name),
                 message: format!(

@@ -1,5 +1,7 @@
 //! PostgreSQL's `timestamp`, ambiguous as an instant.
 
+use schema::ObjectKind;
+
 use super::Rule;
 use crate::{Lint, Severity, Subject};
 
@@ -26,7 +28,7 @@ fn check(subject: &Subject<'_>) -> Vec<Lint> {
             rule: RULE.name,
             // Rails' own default: it writes UTC.
             severity: Severity::Note,
-            kind: "column",
+            kind: ObjectKind::Column,
             owner: table.name.clone(),
             name: format!("{}.{}", table.name, column.name),
             message: format!(

@@ -1,5 +1,7 @@
 //! Indexes not read by the server since counting began.
 
+use schema::ObjectKind;
+
 use super::Rule;
 use crate::{Lint, Severity, Subject};
 
@@ -34,7 +36,7 @@ fn check(subject: &Subject<'_>) -> Vec<Lint> {
             } else {
                 Severity::Warning
             },
-            kind: "index",
+            kind: ObjectKind::Index,
             owner: table.name.clone(),
             name: index.name.clone(),
             message: format!(

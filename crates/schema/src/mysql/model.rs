@@ -7,7 +7,7 @@ mod programs;
 use super::expr::Expr;
 
 pub use grants::{Grant, Granted};
-pub use programs::{Event, Opaque, PACKAGE, PACKAGE_BODY, Trigger, View};
+pub use programs::{Event, Opaque, Trigger, View};
 
 /// A name, possibly quoted in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -25,13 +25,11 @@ use super::lexer::backticked;
 use super::model::{ForeignKey, Index, Name, Table};
 use super::print::Printer;
 use super::{Schema, hazards, renames};
-use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement, Style, Verb};
+use crate::plan::Steps;
+use crate::{Hazard, ObjectKind, Plan, PlanError, PlanOptions, Statement, Style, Verb};
 use alter::may_wait;
 use links::KeyStep;
 use needs::Needs;
-
-/// Kind of what defaults of columns may count by.
-const SEQUENCE: &str = "sequence";
 
 /// A plan in the making.
 pub(super) struct Builder<'a> {
@@ -83,6 +81,14 @@ pub(super) fn creation(schema: &Schema) -> Vec<String> {
         .collect()
 }
 
+impl Steps for Builder<'_> {
+    const ALWAYS: &'static [Hazard] = &[Hazard::NotTransactional];
+
+    fn statements(&mut self) -> &mut Vec<Statement> {
+        &mut self.statements
+    }
+}
+
 impl<'a> Builder<'a> {
     fn everything(&mut self) {
         let diffs = self.diffs();
@@ -92,7 +98,7 @@ impl<'a> Builder<'a> {
             .iter()
             .filter(|table| self.to.table(&table.name.text).is_none())
             .collect();
-        self.create_opaques(&|opaque| opaque.kind == SEQUENCE);
+        self.create_opaques(&|opaque| opaque.kind == ObjectKind::Sequence);
         self.drop_triggers();
         self.drop_views_in_the_way();
         self.rename_tables(&diffs);
@@ -104,7 +110,7 @@ impl<'a> Builder<'a> {
         }
         let late = self.create_tables();
         let added = self.add_foreign_keys(&diffs, &retaken, &late);
-        self.create_opaques(&|opaque| opaque.kind != SEQUENCE);
+        self.create_opaques(&|opaque| opaque.kind != ObjectKind::Sequence);
         self.views();
         self.triggers();
         self.events();
@@ -138,32 +144,6 @@ impl<'a> Builder<'a> {
         self.options.auto_increment && after.is_some() && *after != diff.from.options.auto_increment
     }
 
-    /// Appends a statement and returns the index.
-    pub fn push(&mut self, sql: String, verb: Verb, kind: &'static str, name: String) -> usize {
-        let (object, hazards) = (Object { kind, name }, vec![Hazard::NotTransactional]);
-        self.statements
-            .push(Statement::plain(sql, verb, object, hazards));
-        self.statements.len() - 1
-    }
-
-    /// Appends a statement with additional hazards in front.
-    pub fn push_with(
-        &mut self,
-        sql: String,
-        verb: Verb,
-        object: (&'static str, String),
-        hazards: Vec<Hazard>,
-    ) -> usize {
-        let at = self.push(sql, verb, object.0, object.1);
-        let statement = &mut self.statements[at];
-        for hazard in hazards.into_iter().rev() {
-            if !statement.hazards.contains(&hazard) {
-                statement.hazards.insert(0, hazard);
-            }
-        }
-        at
-    }
-
     fn rename_tables(&mut self, diffs: &[TableDiff<'_>]) {
         for diff in diffs {
             if let Some(was) = &diff.from.was {
@@ -172,7 +152,7 @@ impl<'a> Builder<'a> {
                     self.printer.name(was),
                     self.printer.name(&diff.to.name)
                 );
-                self.push(sql, Verb::Rename, "table", was.text.clone());
+                self.push(sql, Verb::Rename, ObjectKind::Table, was.text.clone());
             }
         }
     }
@@ -203,9 +183,9 @@ impl<'a> Builder<'a> {
                 self.printer.name(&table.name),
                 self.printer.name(&name)
             );
-            let object = ("constraint", format!("{}.{}", table.name.text, name.text));
             let lost = vec![Hazard::Drop(format!("constraint {}", name.text))];
-            let at = self.push_with(sql, Verb::Relax, object, lost);
+            let name = format!("{}.{}", table.name.text, name.text);
+            let at = self.push_with(sql, Verb::Relax, ObjectKind::Constraint, name, lost);
             dropped.push(KeyStep { at, table, key });
         }
         dropped
@@ -216,7 +196,7 @@ impl<'a> Builder<'a> {
             let name = table.name.text.clone();
             let sql = format!("DROP TABLE {}", backticked(&name));
             let lost = vec![Hazard::DataLoss(format!("table {name} with all its rows"))];
-            self.push_with(sql, Verb::Drop, ("table", name), lost);
+            self.push_with(sql, Verb::Drop, ObjectKind::Table, name, lost);
         }
     }
 
@@ -269,7 +249,7 @@ impl<'a> Builder<'a> {
 
     fn create(&mut self, sql: String, table: &Table, at: usize) {
         let verb = if at == 0 { Verb::Create } else { Verb::Alter };
-        let created = self.push(sql, verb, "table", table.name.text.clone());
+        let created = self.push(sql, verb, ObjectKind::Table, table.name.text.clone());
         // Nothing is held back where nothing was there.
         if self.from.tables.is_empty() && self.from.views.is_empty() {
             return;
@@ -314,7 +294,7 @@ impl<'a> Builder<'a> {
                 None => Vec::new(),
             };
             let name = format!("{}.{}", table.name.text, table.key_name(key).text);
-            let at = self.push_with(sql, Verb::Add, ("constraint", name), hazards);
+            let at = self.push_with(sql, Verb::Add, ObjectKind::Constraint, name, hazards);
             self.statements[at].needs.extend(needed);
             steps.push(KeyStep { at, table, key });
         }

@@ -3,26 +3,26 @@
 use super::Schema;
 use super::expr::is_enclosed;
 use super::model::{Column, ForeignKey, Index, IndexKind, Key, Name, Part, Table, Value};
-use crate::Object;
 use crate::outline::{self, Outline};
+use crate::{Object, ObjectKind};
 
 impl Schema {
     /// See [`crate::Schema::outline`].
     pub(crate) fn outline(&self) -> Outline {
-        let object = |kind: &'static str, name: &str| Object {
+        let object = |kind: ObjectKind, name: &str| Object {
             kind,
             name: name.to_owned(),
         };
         let views = self
             .views
             .iter()
-            .map(|view| object("view", &view.name.text));
+            .map(|view| object(ObjectKind::View, &view.name.text));
         let triggers = self.triggers.iter();
-        let triggers = triggers.map(|trigger| object("trigger", &trigger.name.text));
+        let triggers = triggers.map(|trigger| object(ObjectKind::Trigger, &trigger.name.text));
         let events = self
             .events
             .iter()
-            .map(|event| object("event", &event.name.text));
+            .map(|event| object(ObjectKind::Event, &event.name.text));
         let opaques = self
             .opaques
             .iter()

@@ -12,8 +12,8 @@ use super::model::{Opaque, Table};
 use super::normal::{self, routine};
 use super::parser::{self, Created};
 use super::split::{Splitter, Statement};
-use crate::{Note, NoteKind, Product, Server, Source, SyntaxError};
-use kinds::{DATA, SETTINGS, opaque_kind};
+use crate::{Note, NoteKind, ObjectKind, Product, Server, Source, SyntaxError};
+use kinds::{DATA, SETTINGS, dropped_kind, opaque_kind};
 
 /// Characters of a statement shown in a note.
 const NOTE_LETTERS: usize = 60;
@@ -237,7 +237,7 @@ impl<'s> Reader<'_, 's> {
             let (_, name) = cursor.qualified()?;
             // A loadable function, `RETURNS type SONAME file`, is the whole server's.
             let is_loadable = cursor.peek_at(2).is_some_and(|token| token.is("SONAME"));
-            if kind == "function" && is_loadable {
+            if kind == ObjectKind::Function && is_loadable {
                 return Ok(Outcome::Noted(NoteKind::Opaque));
             }
             let opaque = Opaque {
@@ -245,7 +245,7 @@ impl<'s> Reader<'_, 's> {
                 name: name.text,
                 // Sequences are only there or not.
                 norm: match kind {
-                    "sequence" => String::new(),
+                    ObjectKind::Sequence => String::new(),
                     _ => routine::norm(cursor.rest(), self.server),
                 },
                 text: self.written(),
@@ -313,7 +313,9 @@ impl<'s> Reader<'_, 's> {
     fn create_table(&mut self, cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
         let opaques = &self.schema.opaques;
         let is_sequence = |name: &str| {
-            let mut sequences = opaques.iter().filter(|opaque| opaque.kind == "sequence");
+            let mut sequences = opaques
+                .iter()
+                .filter(|opaque| opaque.kind == ObjectKind::Sequence);
             sequences.any(|sequence| sequence.name == name)
         };
         let tokens = expr::with_own_sequences(cursor.rest(), self.database, is_sequence);
@@ -437,12 +439,13 @@ impl<'s> Reader<'_, 's> {
             }
             return Ok(Outcome::Done);
         }
-        let kind = cursor.any()?;
+        let kind = dropped_kind(cursor.any()?);
         cursor.eat_seq(&["IF", "EXISTS"]);
         loop {
             let (_, name) = cursor.qualified()?;
-            self.schema
-                .remove(&kind.text.to_ascii_lowercase(), &name.text);
+            if let Some(kind) = kind {
+                self.schema.remove(kind, &name.text);
+            }
             if !cursor.eat_op(",") {
                 return Ok(Outcome::Done);
             }

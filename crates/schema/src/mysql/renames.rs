@@ -3,7 +3,8 @@
 
 use super::Schema;
 use super::model::{Name, Table};
-use crate::PlanError;
+use crate::rename::still_there;
+use crate::{ObjectKind, PlanError};
 
 /// Returns the schema with new names, each object with the old one; `None` without renames.
 pub(super) fn apply(from: &Schema, to: &Schema) -> Result<Option<Schema>, PlanError> {
@@ -50,7 +51,7 @@ fn rename_table(from: &mut Schema, to: &Schema, table: &Table) -> Result<(), Pla
         return Ok(());
     }
     if to.table(old).is_some() {
-        return Err(still_there("table", old, &table.name.text));
+        return Err(still_there(ObjectKind::Table, old, &table.name.text));
     }
     let Some((place, mut renamed)) = from.take_table(old) else {
         return Ok(());
@@ -77,12 +78,6 @@ fn rename_table(from: &mut Schema, to: &Schema, table: &Table) -> Result<(), Pla
     Ok(())
 }
 
-fn still_there(kind: &str, old: &str, new: &str) -> PlanError {
-    PlanError {
-        message: format!("cannot rename {kind} '{old}' to '{new}' - {kind} '{old}' still exists"),
-    }
-}
-
 fn rename_columns(from: &mut Schema, to: &Table) -> Result<(), PlanError> {
     for column in &to.columns {
         let Some(old) = column.renamed_from.as_ref().map(Name::quoted) else {
@@ -97,7 +92,11 @@ fn rename_columns(from: &mut Schema, to: &Table) -> Result<(), PlanError> {
             continue;
         }
         if has(to, &old) {
-            return Err(still_there("column", &old.text, &column.name.text));
+            return Err(still_there(
+                ObjectKind::Column,
+                &old.text,
+                &column.name.text,
+            ));
         }
         table.rename_column(&old, &column.name);
         for known in table

@@ -1,7 +1,7 @@
 mod tables;
 
 use super::*;
-use crate::{Allowed, Hazard, NoteKind, Product, Statement, Style, Version};
+use crate::{Allowed, Hazard, NoteKind, ObjectKind, Product, Statement, Style, Version};
 
 fn server(product: Product) -> Server {
     Server {
@@ -165,7 +165,7 @@ fn what_needs_a_statement_that_is_held_back_is_held_back_too() {
         statements: planned(&from, &to, Product::Mysql),
     };
     plan.hold_back(&Allowed::default());
-    let held: Vec<(&str, bool)> = plan
+    let held: Vec<(ObjectKind, bool)> = plan
         .statements
         .iter()
         .map(|step| (step.object.kind, step.held_back.is_some()))
@@ -174,7 +174,11 @@ fn what_needs_a_statement_that_is_held_back_is_held_back_too() {
     // needs neither.
     assert_eq!(
         held,
-        [("column", true), ("table", false), ("constraint", true)]
+        [
+            (ObjectKind::Column, true),
+            (ObjectKind::Table, false),
+            (ObjectKind::Constraint, true)
+        ]
     );
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{altered, offline};
 use crate::plan::{Online, Way, offline_permission};
-use crate::{Hazard, PlanOptions, Statement};
+use crate::{Hazard, ObjectKind, PlanOptions, Statement};
 
 const COPIED: &str = "the server copies the table and lets nobody write meanwhile; an outside program can do it (--online-command)";
 
@@ -27,7 +27,7 @@ pub(super) fn steps(
         hazards.any(|hazard| matches!(hazard, Hazard::Rewrite(_)))
     };
     // The planner has put apart what is copied for sure.
-    if !options.outside && statement.object.kind == "column" && is_copied() {
+    if !options.outside && statement.object.kind == ObjectKind::Column && is_copied() {
         return offline(statement, COPIED);
     }
     // Only a copy compares the rows with those of the other table.

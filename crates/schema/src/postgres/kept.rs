@@ -17,6 +17,7 @@ mod words;
 use super::listed::Listed;
 use super::model::{Kept, Meta};
 use super::name::Name;
+use crate::ObjectKind;
 use norm::norm_of;
 use reader::{Identity, Reader};
 
@@ -72,12 +73,12 @@ pub(crate) struct Kind {
     /// Words in `CREATE`, `DROP` and `COMMENT ON`.
     pub(crate) words: &'static str,
     /// Kind as named in plans.
-    pub(crate) kind: &'static str,
+    pub(crate) kind: ObjectKind,
     pub(crate) stage: Stage,
     shape: Shape,
 }
 
-const fn kind(words: &'static str, kind: &'static str, stage: Stage, shape: Shape) -> Kind {
+const fn kind(words: &'static str, kind: ObjectKind, stage: Stage, shape: Shape) -> Kind {
     Kind {
         words,
         kind,
@@ -88,115 +89,233 @@ const fn kind(words: &'static str, kind: &'static str, stage: Stage, shape: Shap
 
 /// All kinds compared by words. Where one's words begin with another's, the longer ones come first.
 static KINDS: [Kind; 44] = [
-    kind("COLLATION", "collation", Stage::Early, Shape::InSchema),
+    kind(
+        "COLLATION",
+        ObjectKind::Collation,
+        Stage::Early,
+        Shape::InSchema,
+    ),
     kind(
         "FOREIGN DATA WRAPPER",
-        "foreign-data-wrapper",
+        ObjectKind::ForeignDataWrapper,
         Stage::Among,
         Shape::Global,
     ),
     kind(
         "FOREIGN TABLE",
-        "foreign-table",
+        ObjectKind::ForeignTable,
         Stage::Among,
         Shape::InSchema,
     ),
-    kind("", "foreign-column-options", Stage::Late, Shape::Setting),
-    kind("", "foreign-partition", Stage::Late, Shape::Setting),
-    kind("SERVER", "foreign-server", Stage::Among, Shape::Global),
-    kind("USER MAPPING", "user-mapping", Stage::Among, Shape::Mapping),
-    kind("LANGUAGE", "language", Stage::Among, Shape::Global),
+    kind(
+        "",
+        ObjectKind::ForeignColumnOptions,
+        Stage::Late,
+        Shape::Setting,
+    ),
+    kind(
+        "",
+        ObjectKind::ForeignPartition,
+        Stage::Late,
+        Shape::Setting,
+    ),
+    kind(
+        "SERVER",
+        ObjectKind::ForeignServer,
+        Stage::Among,
+        Shape::Global,
+    ),
+    kind(
+        "USER MAPPING",
+        ObjectKind::UserMapping,
+        Stage::Among,
+        Shape::Mapping,
+    ),
+    kind(
+        "LANGUAGE",
+        ObjectKind::Language,
+        Stage::Among,
+        Shape::Global,
+    ),
     kind(
         "ACCESS METHOD",
-        "access-method",
+        ObjectKind::AccessMethod,
         Stage::Among,
         Shape::Global,
     ),
     kind(
         "TEXT SEARCH PARSER",
-        "text-search-parser",
+        ObjectKind::TextSearchParser,
         Stage::Among,
         Shape::InSchema,
     ),
     kind(
         "TEXT SEARCH TEMPLATE",
-        "text-search-template",
+        ObjectKind::TextSearchTemplate,
         Stage::Among,
         Shape::InSchema,
     ),
     kind(
         "TEXT SEARCH DICTIONARY",
-        "text-search-dictionary",
+        ObjectKind::TextSearchDictionary,
         Stage::Among,
         Shape::InSchema,
     ),
     kind(
         "TEXT SEARCH CONFIGURATION",
-        "text-search-configuration",
+        ObjectKind::TextSearchConfiguration,
         Stage::Among,
         Shape::InSchema,
     ),
-    kind("", "text-search-mapping", Stage::Among, Shape::Setting),
-    kind("TYPE", "base-type", Stage::Among, Shape::Base),
-    kind("TYPE", "composite-type", Stage::Among, Shape::Composite),
-    kind("TYPE", "range-type", Stage::Among, Shape::Range),
-    kind("AGGREGATE", "aggregate", Stage::Among, Shape::Call),
+    kind(
+        "",
+        ObjectKind::TextSearchMapping,
+        Stage::Among,
+        Shape::Setting,
+    ),
+    kind("TYPE", ObjectKind::BaseType, Stage::Among, Shape::Base),
+    kind(
+        "TYPE",
+        ObjectKind::CompositeType,
+        Stage::Among,
+        Shape::Composite,
+    ),
+    kind("TYPE", ObjectKind::RangeType, Stage::Among, Shape::Range),
+    kind(
+        "AGGREGATE",
+        ObjectKind::Aggregate,
+        Stage::Among,
+        Shape::Call,
+    ),
     kind(
         "OPERATOR FAMILY",
-        "operator-family",
+        ObjectKind::OperatorFamily,
         Stage::Among,
         Shape::OfMethod,
     ),
     kind(
         "OPERATOR CLASS",
-        "operator-class",
+        ObjectKind::OperatorClass,
         Stage::Among,
         Shape::OfMethod,
     ),
-    kind("", "operator-family-member", Stage::Among, Shape::Setting),
-    kind("OPERATOR", "operator", Stage::Among, Shape::Operator),
-    kind("CAST", "cast", Stage::Among, Shape::Cast),
-    kind("CONVERSION", "conversion", Stage::Among, Shape::InSchema),
-    kind("TRANSFORM", "transform", Stage::Among, Shape::Transform),
-    kind("RULE", "rule", Stage::Late, Shape::Rule),
-    kind("", "rule-state", Stage::Late, Shape::Setting),
-    kind("STATISTICS", "statistics", Stage::Late, Shape::InSchema),
-    kind("", "statistics-target", Stage::Late, Shape::Setting),
-    kind("", "column-option", Stage::Late, Shape::Setting),
-    kind("", "cluster", Stage::Late, Shape::Setting),
-    kind("", "attribute-comment", Stage::Late, Shape::Setting),
-    kind("PUBLICATION", "publication", Stage::Late, Shape::Global),
-    kind("", "publication-table", Stage::Late, Shape::Setting),
-    kind("", "publication-schema", Stage::Late, Shape::Setting),
-    kind("SUBSCRIPTION", "subscription", Stage::Late, Shape::Global),
-    kind("EVENT TRIGGER", "event-trigger", Stage::Late, Shape::Global),
-    kind("", "event-trigger-state", Stage::Late, Shape::Setting),
-    kind("", "security-label", Stage::Late, Shape::Setting),
-    kind("", "column-default", Stage::Late, Shape::Setting),
-    kind("", "typed-table", Stage::Late, Shape::Setting),
-    kind("", "column-storage", Stage::Late, Shape::Setting),
-    kind("", "column-compression", Stage::Late, Shape::Setting),
-    kind("", "tablespace", Stage::Late, Shape::Setting),
+    kind(
+        "",
+        ObjectKind::OperatorFamilyMember,
+        Stage::Among,
+        Shape::Setting,
+    ),
+    kind(
+        "OPERATOR",
+        ObjectKind::Operator,
+        Stage::Among,
+        Shape::Operator,
+    ),
+    kind("CAST", ObjectKind::Cast, Stage::Among, Shape::Cast),
+    kind(
+        "CONVERSION",
+        ObjectKind::Conversion,
+        Stage::Among,
+        Shape::InSchema,
+    ),
+    kind(
+        "TRANSFORM",
+        ObjectKind::Transform,
+        Stage::Among,
+        Shape::Transform,
+    ),
+    kind("RULE", ObjectKind::Rule, Stage::Late, Shape::Rule),
+    kind("", ObjectKind::RuleState, Stage::Late, Shape::Setting),
+    kind(
+        "STATISTICS",
+        ObjectKind::Statistics,
+        Stage::Late,
+        Shape::InSchema,
+    ),
+    kind(
+        "",
+        ObjectKind::StatisticsTarget,
+        Stage::Late,
+        Shape::Setting,
+    ),
+    kind("", ObjectKind::ColumnOption, Stage::Late, Shape::Setting),
+    kind("", ObjectKind::Cluster, Stage::Late, Shape::Setting),
+    kind(
+        "",
+        ObjectKind::AttributeComment,
+        Stage::Late,
+        Shape::Setting,
+    ),
+    kind(
+        "PUBLICATION",
+        ObjectKind::Publication,
+        Stage::Late,
+        Shape::Global,
+    ),
+    kind(
+        "",
+        ObjectKind::PublicationTable,
+        Stage::Late,
+        Shape::Setting,
+    ),
+    kind(
+        "",
+        ObjectKind::PublicationSchema,
+        Stage::Late,
+        Shape::Setting,
+    ),
+    kind(
+        "SUBSCRIPTION",
+        ObjectKind::Subscription,
+        Stage::Late,
+        Shape::Global,
+    ),
+    kind(
+        "EVENT TRIGGER",
+        ObjectKind::EventTrigger,
+        Stage::Late,
+        Shape::Global,
+    ),
+    kind(
+        "",
+        ObjectKind::EventTriggerState,
+        Stage::Late,
+        Shape::Setting,
+    ),
+    kind("", ObjectKind::SecurityLabel, Stage::Late, Shape::Setting),
+    kind("", ObjectKind::ColumnDefault, Stage::Late, Shape::Setting),
+    kind("", ObjectKind::TypedTable, Stage::Late, Shape::Setting),
+    kind("", ObjectKind::ColumnStorage, Stage::Late, Shape::Setting),
+    kind(
+        "",
+        ObjectKind::ColumnCompression,
+        Stage::Late,
+        Shape::Setting,
+    ),
+    kind("", ObjectKind::Tablespace, Stage::Late, Shape::Setting),
 ];
 
-fn named(kind: &str) -> Option<&'static Kind> {
+fn named(kind: ObjectKind) -> Option<&'static Kind> {
     KINDS.iter().find(|known| known.kind == kind)
 }
 
 /// Whether a plan's kind is compared by words.
-pub(crate) fn is_kept(kind: &str) -> bool {
+pub(crate) fn is_kept(kind: ObjectKind) -> bool {
     named(kind).is_some()
 }
 
 /// Whether objects of the kind are made after tables and views.
-pub(crate) fn is_late(kind: &str) -> bool {
+pub(crate) fn is_late(kind: ObjectKind) -> bool {
     named(kind).is_some_and(|kind| kind.stage == Stage::Late)
 }
 
 impl Kind {
     /// Whether an object of the kind may go and come again without harm to others.
     pub(crate) fn is_free(&self) -> bool {
-        matches!(self.kind, "rule" | "statistics" | "event-trigger")
+        matches!(
+            self.kind,
+            ObjectKind::Rule | ObjectKind::Statistics | ObjectKind::EventTrigger
+        )
     }
 
     /// Whether a statement of its own takes an object of the kind back, and nothing is lost by it:
@@ -205,19 +324,19 @@ impl Kind {
         self.shape == Shape::Setting
             && !matches!(
                 self.kind,
-                "text-search-mapping"
-                    | "operator-family-member"
-                    | "foreign-partition"
-                    | "publication-table"
-                    | "publication-schema"
-                    | "security-label"
-                    | "tablespace"
+                ObjectKind::TextSearchMapping
+                    | ObjectKind::OperatorFamilyMember
+                    | ObjectKind::ForeignPartition
+                    | ObjectKind::PublicationTable
+                    | ObjectKind::PublicationSchema
+                    | ObjectKind::SecurityLabel
+                    | ObjectKind::Tablespace
             )
     }
 }
 
 /// Kind and identity.
-pub(crate) type Key = (&'static str, String);
+pub(crate) type Key = (ObjectKind, String);
 
 /// An object as named in statements, possibly ambiguous in kind: composite types and ranges are
 /// both types.
@@ -239,12 +358,12 @@ impl Named {
 impl Kept {
     /// Whether the object is the bond between a table and a type.
     pub(crate) fn is_binding(&self) -> bool {
-        self.kind.kind == "typed-table"
+        self.kind.kind == ObjectKind::TypedTable
     }
 
     /// Whether the definition is short for `CREATE EXTENSION`: a language without a handler.
     pub(crate) fn is_extension(&self) -> bool {
-        self.kind.kind == "language" && !self.norm.contains(" handler ")
+        self.kind.kind == ObjectKind::Language && !self.norm.contains(" handler ")
     }
 }
 
@@ -342,7 +461,7 @@ fn object(kind: &'static Kind, identity: Identity, sql: String) -> Kept {
 /// A setting: its kind, what it is a setting of, the statement that makes it and the one that takes
 /// it back.
 struct Setting<'s> {
-    kind: &'static str,
+    kind: ObjectKind,
     of: Option<Key>,
     on: Option<Name>,
     name: String,

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use super::kept::{Key, Kind};
 use super::listed::Listed;
 use super::name::Name;
+use crate::ObjectKind;
 
 pub(crate) use table::{
     Column, Constraint, ConstraintKind, Exclude, Foreign, Generated, Identity, Index, IndexItem,
@@ -61,7 +62,7 @@ impl Schema {
 
     /// The triggers to be changed; created empty for a foreign table without any.
     pub(crate) fn triggers_of_mut(&mut self, on: &Name) -> Option<&mut Listed<String, Trigger>> {
-        if self.kept.contains(&("foreign-table", on.quoted())) {
+        if self.kept.contains(&(ObjectKind::ForeignTable, on.quoted())) {
             if !self.foreign_triggers.contains(on) {
                 self.foreign_triggers.insert(on.clone(), Listed::default());
             }

@@ -9,6 +9,7 @@
 mod columns;
 mod comments;
 mod constraints;
+mod dependents;
 mod drops;
 mod enums;
 mod grants;
@@ -30,27 +31,26 @@ mod typed;
 mod types;
 mod units;
 mod views;
-mod way;
 
 use std::collections::HashSet;
 
+use super::diff::{SchemaDiff, Sides};
 use super::kept::{Key, Stage};
-use super::model::{Index, Table};
 use super::name::Name;
 use super::normal::Same;
 use super::print::Printer;
 use super::{Schema, renames};
-use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement, Verb};
+use crate::plan::Steps;
+use crate::{Plan, PlanError, PlanOptions, Statement};
 
 /// A plan in the making.
 pub(super) struct Builder<'a> {
     pub(super) from: &'a Schema,
     pub(super) to: &'a Schema,
-    /// Normal form of `to` as stored by a server, when one was asked.
-    pub(super) stored: Option<&'a Schema>,
+    pub(super) sides: Sides<'a>,
+    pub(super) diff: &'a SchemaDiff<'a>,
     pub(super) options: &'a PlanOptions,
     pub(super) printer: Printer<'a>,
-    pub(super) same: Same<'a>,
     pub(super) statements: Vec<Statement>,
     /// Objects dropped for a rebuild, treated as absent.
     pub(super) gone: HashSet<Part>,
@@ -65,8 +65,6 @@ pub(super) struct Builder<'a> {
     pub(super) fresh: HashSet<Part>,
     /// Foreign keys dropped for a change of the referenced key; sqldef uses different spaces there.
     pub(super) spaced: Vec<(Name, String)>,
-    /// Whether a function has to be recreated, so every table may contain a user.
-    pub(super) remakes_functions: bool,
     /// Renamed columns; views showing one are recreated.
     pub(super) renamed_columns: Vec<(Name, String)>,
 }
@@ -87,9 +85,6 @@ pub(super) enum Part {
 /// See [`crate::plan()`].
 pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
     let printer = Printer::new(options, &to.default_schema);
-    let same = Same {
-        default_schema: &to.default_schema,
-    };
     let renamed = renames::apply(from, to, printer)?;
     let from = renamed.schema.as_ref().unwrap_or(from);
     let changed = parents::changed(from, to);
@@ -100,13 +95,22 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
         )
     });
     let (from, to) = sides.as_ref().map_or((from, to), |(from, to)| (from, to));
-    let mut builder = Builder {
+    let sides = Sides {
         from,
         to,
         stored: to.stored.as_deref(),
+        same: Same {
+            default_schema: &to.default_schema,
+        },
+    };
+    let diff = SchemaDiff::of(&sides, &renamed.columns);
+    let mut builder = Builder {
+        from,
+        to,
+        sides,
+        diff: &diff,
         options,
         printer,
-        same,
         statements: Vec::new(),
         gone: HashSet::new(),
         created: HashSet::new(),
@@ -114,7 +118,6 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
         made: HashSet::new(),
         fresh: HashSet::new(),
         spaced: Vec::new(),
-        remakes_functions: false,
         renamed_columns: renamed.columns,
     };
     builder.check_typed()?;
@@ -124,11 +127,14 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
     })
 }
 
+impl Steps for Builder<'_> {
+    fn statements(&mut self) -> &mut Vec<Statement> {
+        &mut self.statements
+    }
+}
+
 impl<'a> Builder<'a> {
     fn everything(&mut self, renames: Vec<Statement>) {
-        let mut functions = self.from.functions.iter();
-        self.remakes_functions =
-            functions.any(|(key, function)| self.is_function_remade(key, function));
         self.namespaces();
         self.kept(Stage::Early);
         self.clear_views_for_renames();
@@ -156,44 +162,6 @@ impl<'a> Builder<'a> {
         self.link();
     }
 
-    /// Appends a statement without hazards and returns the index.
-    pub(super) fn push(
-        &mut self,
-        sql: String,
-        verb: Verb,
-        kind: &'static str,
-        name: String,
-    ) -> usize {
-        let object = Object { kind, name };
-        self.statements
-            .push(Statement::plain(sql, verb, object, Vec::new()));
-        self.statements.len() - 1
-    }
-
-    pub(super) fn push_with(
-        &mut self,
-        sql: String,
-        verb: Verb,
-        kind: &'static str,
-        name: String,
-        hazards: Vec<Hazard>,
-    ) -> usize {
-        let at = self.push(sql, verb, kind, name);
-        self.statements[at].hazards = hazards;
-        at
-    }
-
-    /// Appends a drop, held back unless allowed.
-    pub(super) fn push_drop(
-        &mut self,
-        sql: String,
-        kind: &'static str,
-        name: String,
-        hazards: Vec<Hazard>,
-    ) -> usize {
-        self.push_with(sql, Verb::Drop, kind, name, hazards)
-    }
-
     /// `ALTER TABLE t …`.
     pub(super) fn alter(&self, table: &Name, action: &str) -> String {
         format!("ALTER TABLE {} {action}", self.printer.name(table))
@@ -208,25 +176,7 @@ impl<'a> Builder<'a> {
         format!("{}.{part}", self.shown(table))
     }
 
-    pub(super) fn stored_table(&self, name: &Name) -> Option<&'a Table> {
-        self.stored?.tables.get(name)
-    }
-
     pub(super) fn is_gone(&self, part: &Part) -> bool {
         self.gone.contains(part)
-    }
-
-    /// Whether an index says the same on both sides.
-    pub(super) fn is_same_index(
-        &self,
-        from: &Index,
-        to: &Index,
-        stored: Option<&Index>,
-        on: &Name,
-    ) -> bool {
-        let same = Same {
-            default_schema: self.same.default_schema,
-        };
-        same.index(from, to, on) || stored.is_some_and(|stored| same.index(from, stored, on))
     }
 }

@@ -8,7 +8,7 @@ use super::name::{Name, fold, quote};
 use super::print::Printer;
 use super::print::expression::trimmed;
 use crate::outline::{self, Deferral, Outline};
-use crate::{Object, PlanOptions};
+use crate::{Object, ObjectKind, PlanOptions};
 
 impl Schema {
     /// See [`crate::Schema::outline`].
@@ -29,7 +29,7 @@ impl Schema {
                     let labels = values.iter().map(|value| value.label.clone());
                     outline.enums.push((shown(name), labels.collect()));
                 }
-                TypeKind::Domain(_) => outline.others.push(object("domain", shown(name))),
+                TypeKind::Domain(_) => outline.others.push(object(ObjectKind::Domain, shown(name))),
             }
         }
         let options = PlanOptions::default();
@@ -45,9 +45,9 @@ impl Schema {
             .collect();
         let views = self.views.values().map(|view| {
             let kind = if view.materialized {
-                "materialized view"
+                ObjectKind::MaterializedView
             } else {
-                "view"
+                ObjectKind::View
             };
             object(kind, shown(&view.name))
         });
@@ -55,7 +55,7 @@ impl Schema {
         let functions = self
             .functions
             .keys()
-            .map(|(name, _)| object("function", shown(name)));
+            .map(|(name, _)| object(ObjectKind::Function, shown(name)));
         outline.others.extend(functions);
         // What a serial column makes goes with the column.
         let own = self
@@ -64,7 +64,7 @@ impl Schema {
             .filter(|sequence| !self.is_serial(&sequence.name));
         outline
             .others
-            .extend(own.map(|sequence| object("sequence", shown(&sequence.name))));
+            .extend(own.map(|sequence| object(ObjectKind::Sequence, shown(&sequence.name))));
         outline
     }
 
@@ -79,7 +79,7 @@ impl Schema {
     }
 }
 
-fn object(kind: &'static str, name: String) -> Object {
+fn object(kind: ObjectKind, name: String) -> Object {
     Object { kind, name }
 }
 

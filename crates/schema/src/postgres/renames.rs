@@ -2,11 +2,13 @@
 
 mod inside;
 
-use super::Schema;
 use super::model::{ConstraintKind, Table, TypeKind};
 use super::name::{Name, literal};
 use super::print::Printer;
-use crate::{Hazard, Object, PlanError, Statement, Verb};
+use super::{Schema, hazards};
+use crate::plan::Steps;
+use crate::rename::still_there;
+use crate::{Hazard, ObjectKind, PlanError, Statement, Verb};
 use inside::{rename_in, rename_in_table, replace};
 
 /// What applying gave.
@@ -81,15 +83,15 @@ struct Work<'a> {
     renamed: Renamed,
 }
 
-impl Work<'_> {
-    fn push(&mut self, sql: String, kind: &'static str, name: String) {
-        let object = Object { kind, name };
-        let hazards = vec![Hazard::Lock("ACCESS EXCLUSIVE")];
-        self.renamed
-            .statements
-            .push(Statement::plain(sql, Verb::Rename, object, hazards));
-    }
+impl Steps for Work<'_> {
+    const ALWAYS: &'static [Hazard] = &[hazards::ACCESS_EXCLUSIVE];
 
+    fn statements(&mut self) -> &mut Vec<Statement> {
+        &mut self.renamed.statements
+    }
+}
+
+impl Work<'_> {
     fn shown(&self, name: &Name) -> String {
         name.shown(&self.to.default_schema)
     }
@@ -109,7 +111,7 @@ impl Work<'_> {
                         self.printer.name(&old),
                         self.printer.ident(&found.name.name)
                     );
-                    self.push(sql, "type", self.shown(&old));
+                    self.push(sql, Verb::Rename, ObjectKind::Type, self.shown(&old));
                     self.rename_type(&old, &found.name);
                 }
             }
@@ -167,7 +169,7 @@ impl Work<'_> {
                 literal(&value.label)
             );
             let shown = format!("{}.{old}", self.shown(name));
-            self.push(sql, "enum-value", shown);
+            self.push(sql, Verb::Rename, ObjectKind::EnumValue, shown);
         }
     }
 
@@ -177,19 +179,15 @@ impl Work<'_> {
                 let old = Name::new(table.name.schema.clone(), old.clone());
                 if self.schema.tables.contains(&old) && !self.schema.tables.contains(&table.name) {
                     if self.to.tables.contains(&old) {
-                        return Err(PlanError {
-                            message: format!(
-                                "cannot rename table '{}' to '{}' - table '{}' still exists",
-                                old.name, table.name.name, old.name
-                            ),
-                        });
+                        let (old, new) = (&old.name, &table.name.name);
+                        return Err(still_there(ObjectKind::Table, old, new));
                     }
                     let sql = format!(
                         "ALTER TABLE {} RENAME TO {}",
                         self.printer.name(&old),
                         self.printer.ident(&table.name.name)
                     );
-                    self.push(sql, "table", self.shown(&old));
+                    self.push(sql, Verb::Rename, ObjectKind::Table, self.shown(&old));
                     self.rename_table(&old, &table.name);
                 }
             }
@@ -239,12 +237,7 @@ impl Work<'_> {
                 continue;
             }
             if table.columns.contains(old) {
-                return Err(PlanError {
-                    message: format!(
-                        "cannot rename column '{old}' to '{}' - column '{old}' still exists",
-                        column.name
-                    ),
-                });
+                return Err(still_there(ObjectKind::Column, old, &column.name));
             }
             let sql = format!(
                 "ALTER TABLE {} RENAME COLUMN {} TO {}",
@@ -253,7 +246,7 @@ impl Work<'_> {
                 self.printer.ident(&column.name)
             );
             let shown = format!("{}.{old}", self.shown(&table.name));
-            self.push(sql, "column", shown);
+            self.push(sql, Verb::Rename, ObjectKind::Column, shown);
             self.rename_column(&table.name, old, &column.name);
             self.renamed.columns.push((table.name.clone(), old.clone()));
         }
@@ -308,7 +301,7 @@ impl Work<'_> {
                 )
             };
             let shown = format!("{}.{old}", self.shown(&table.name));
-            self.push(sql, "constraint", shown);
+            self.push(sql, Verb::Rename, ObjectKind::Constraint, shown);
         }
     }
 
@@ -335,7 +328,7 @@ impl Work<'_> {
                 self.printer.beside(on, old),
                 self.printer.ident(&index.name)
             );
-            self.push(sql, "index", old.clone());
+            self.push(sql, Verb::Rename, ObjectKind::Index, old.clone());
         }
     }
 
@@ -370,7 +363,7 @@ impl Work<'_> {
                 self.printer.name(&old),
                 self.printer.ident(&sequence.name.name)
             );
-            self.push(sql, "sequence", self.shown(&old));
+            self.push(sql, Verb::Rename, ObjectKind::Sequence, self.shown(&old));
         }
     }
 
@@ -389,7 +382,7 @@ impl Work<'_> {
                         self.printer.name(&old),
                         self.printer.ident(&view.name.name)
                     );
-                    self.push(sql, "view", self.shown(&old));
+                    self.push(sql, Verb::Rename, ObjectKind::View, self.shown(&old));
                     if let Some(renamed) = self.schema.views.rename(&old, view.name.clone()) {
                         renamed.name = view.name.clone();
                     }

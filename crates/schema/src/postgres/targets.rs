@@ -2,6 +2,7 @@
 
 use super::model::{Meta, Schema, Table, Target};
 use super::name::{Name, fold, made, quote};
+use crate::ObjectKind;
 
 /// Name for the owner of the object. No role has this name.
 pub(crate) const OWNER: &str = "";
@@ -65,7 +66,7 @@ impl Schema {
         let name = &target.name;
         let kept = || {
             let mut kept = self.kept.iter();
-            let found = kept.find(|((kind, name), _)| of_target(target, kind, name));
+            let found = kept.find(|((kind, name), _)| of_target(target, *kind, name));
             found.map(|(_, kept)| &kept.meta)
         };
         match target.kind {
@@ -137,23 +138,27 @@ impl Schema {
 pub(crate) fn has(schema: &Schema, target: &Target) -> bool {
     let mut kept = schema.kept.keys();
     target.kind == "TYPE" && schema.types.contains(&target.name)
-        || kept.any(|(kind, name)| of_target(target, kind, name))
+        || kept.any(|(kind, name)| of_target(target, *kind, name))
 }
 
 /// Whether an object compared by words is what the privileges are on.
-pub(crate) fn of_target(target: &Target, kind: &str, name: &str) -> bool {
-    let kinds: &[&str] = match target.kind {
+pub(crate) fn of_target(target: &Target, kind: ObjectKind, name: &str) -> bool {
+    let kinds: &[ObjectKind] = match target.kind {
         "FUNCTION" => {
             // The words of an aggregate over ordered rows, and of one that takes everything.
             let name = name.replace(" ORDER BY ", ", ").replace("(*)", "()");
             let called = format!("{}({})", target.name.quoted(), target.signature);
-            return kind == "aggregate" && name == called;
+            return kind == ObjectKind::Aggregate && name == called;
         }
-        "TABLE" => &["foreign-table"],
-        "TYPE" => &["base-type", "composite-type", "range-type"],
-        "LANGUAGE" => &["language"],
-        "FOREIGN DATA WRAPPER" => &["foreign-data-wrapper"],
-        "FOREIGN SERVER" => &["foreign-server"],
+        "TABLE" => &[ObjectKind::ForeignTable],
+        "TYPE" => &[
+            ObjectKind::BaseType,
+            ObjectKind::CompositeType,
+            ObjectKind::RangeType,
+        ],
+        "LANGUAGE" => &[ObjectKind::Language],
+        "FOREIGN DATA WRAPPER" => &[ObjectKind::ForeignDataWrapper],
+        "FOREIGN SERVER" => &[ObjectKind::ForeignServer],
         _ => return false,
     };
     let is_named = || match is_global(target.kind) {
@@ -177,7 +182,7 @@ pub(crate) fn has_relation(schema: &Schema, target: &Target) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Allowed, PlanOptions, Product, Server, Source};
+    use crate::{Allowed, ObjectKind, PlanOptions, Product, Server, Source};
 
     /// The statements about privileges between two texts, held-back ones behind `--`, where the
     /// connected role is `me` and everybody's name is managed.
@@ -201,7 +206,8 @@ mod tests {
         let mut plan = super::super::plan(&read(from), &read(to), &options).unwrap();
         plan.hold_back(&Allowed::default());
         let about = plan.statements.into_iter();
-        let about = about.filter(|each| matches!(each.object.kind, "privilege" | "owner"));
+        let about = about
+            .filter(|each| matches!(each.object.kind, ObjectKind::Privilege | ObjectKind::Owner));
         let text = |statement: crate::Statement| match statement.held_back {
             Some(_) => format!("-- {}", statement.sql),
             None => statement.sql,

@@ -1,6 +1,7 @@
 //! What an outline such as `schema.rb` cannot say of tables stays unchanged.
 
 use super::model::{Column, Schema, Table};
+use crate::ObjectKind;
 
 impl Schema {
     /// See [`crate::Schema::take_unsaid`].
@@ -24,7 +25,7 @@ impl Schema {
             }
         }
         let spaces = from.kept.iter();
-        for (key, kept) in spaces.filter(|(key, _)| key.0 == "tablespace") {
+        for (key, kept) in spaces.filter(|(key, _)| key.0 == ObjectKind::Tablespace) {
             if !self.kept.contains(key) {
                 self.kept.insert(key.clone(), kept.clone());
             }

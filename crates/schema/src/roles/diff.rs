@@ -3,7 +3,7 @@
 use super::fact::{EVERY, PASSING, Turn};
 use super::{Fact, Flavour, Role, Roles, shown, spell};
 use crate::plan::Plan;
-use crate::{Hazard, Object, PlanError, Statement, Verb};
+use crate::{Hazard, Object, ObjectKind, PlanError, Statement, Verb};
 
 impl Roles {
     /// Adds statements to a plan, after which the roles are as in `self`: new roles and rights
@@ -17,7 +17,7 @@ impl Roles {
         let is_there = |name: &str| from.by_name.contains_key(name);
         for (name, role) in self.by_name.iter().filter(|(name, _)| !is_there(name)) {
             check(flavour, name, role)?;
-            let object = object("role", shown(name));
+            let object = object(ObjectKind::Role, shown(name));
             let sql = spell::create(flavour, name, role);
             first.push(vec![Statement::plain(
                 sql,
@@ -142,12 +142,18 @@ fn goes_along(fact: &Fact, from: &Role, to: &Role) -> bool {
 fn statement(sql: String, role: &str, fact: &Fact, (before, turn): (&str, Turn)) -> Statement {
     let role = shown(role);
     let (kind, part, verb) = match fact {
-        Fact::Attribute(name) => ("role-attribute", dashed(name), Verb::Alter),
-        Fact::DefaultRole => ("role-attribute", "default-role".to_owned(), Verb::Alter),
-        Fact::Privilege(name) => ("role-privilege", dashed(name), Verb::Grant),
-        Fact::Membership(of) | Fact::Option(of, _) => ("membership", shown(of), Verb::Grant),
-        Fact::Setting { name, .. } => ("role-setting", name.clone(), Verb::Alter),
-        Fact::Comment => ("role", String::new(), Verb::Comment),
+        Fact::Attribute(name) => (ObjectKind::RoleAttribute, dashed(name), Verb::Alter),
+        Fact::DefaultRole => (
+            ObjectKind::RoleAttribute,
+            "default-role".to_owned(),
+            Verb::Alter,
+        ),
+        Fact::Privilege(name) => (ObjectKind::RolePrivilege, dashed(name), Verb::Grant),
+        Fact::Membership(of) | Fact::Option(of, _) => {
+            (ObjectKind::Membership, shown(of), Verb::Grant)
+        }
+        Fact::Setting { name, .. } => (ObjectKind::RoleSetting, name.clone(), Verb::Alter),
+        Fact::Comment => (ObjectKind::Role, String::new(), Verb::Comment),
     };
     let (verb, hazards) = match (turn, fact) {
         (Turn::Takes, Fact::Setting { .. }) => (Verb::Drop, vec![dropped(&part, &role)]),
@@ -177,7 +183,7 @@ fn dropped(part: &str, role: &str) -> Hazard {
     Hazard::Drop(format!("{part} of {role}"))
 }
 
-fn object(kind: &'static str, name: String) -> Object {
+fn object(kind: ObjectKind, name: String) -> Object {
     Object { kind, name }
 }
 

@@ -1,6 +1,7 @@
 //! A SQLite schema in the form used for comparison.
 
 use super::expr::{Pieces, piece_of_name};
+use crate::ObjectKind;
 
 /// A name as meant and as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,12 +193,12 @@ impl Table {
 }
 
 impl WholeKind {
-    /// The word in `--allow` and in messages.
-    pub(super) fn word(self) -> &'static str {
+    /// The kind in plans.
+    pub(super) fn object_kind(self) -> ObjectKind {
         match self {
-            WholeKind::View => "view",
-            WholeKind::Trigger => "trigger",
-            WholeKind::Virtual => "table",
+            WholeKind::View => ObjectKind::View,
+            WholeKind::Trigger => ObjectKind::Trigger,
+            WholeKind::Virtual => ObjectKind::Table,
         }
     }
 }

@@ -17,7 +17,8 @@ use super::model::{Name, Whole, WholeKind};
 use super::print::{self, Printer};
 use super::renames::{self, Rename};
 use super::{Schema, hazards};
-use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement, Verb};
+use crate::plan::Steps;
+use crate::{Hazard, ObjectKind, Plan, PlanError, PlanOptions, Statement, Verb};
 
 /// A plan in the making.
 pub(super) struct Builder<'a> {
@@ -28,7 +29,7 @@ pub(super) struct Builder<'a> {
     /// Rewritten tables, by name.
     pub(super) rebuilt: Vec<String>,
     /// Views and triggers dropped in advance, since `ALTER TABLE` would fail on each.
-    pub(super) dropped_early: HashSet<(&'static str, String)>,
+    pub(super) dropped_early: HashSet<(WholeKind, String)>,
     pub(super) renamed: Vec<Rename>,
     /// Rebuilt tables with changed values, possibly held back, and the first statement of each
     /// rebuild.
@@ -55,6 +56,12 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
     })
 }
 
+impl Steps for Builder<'_> {
+    fn statements(&mut self) -> &mut Vec<Statement> {
+        &mut self.statements
+    }
+}
+
 impl<'a> Builder<'a> {
     fn everything(&mut self) {
         let (from, to) = (self.from, self.to);
@@ -68,7 +75,7 @@ impl<'a> Builder<'a> {
         let reads_all =
             !self.renamed.is_empty() || changes.iter().any(|change| !change.dropped.is_empty());
         if reads_all {
-            self.clear_the_way();
+            self.drop_dependents();
         }
         self.rename();
         self.tables(&changes);
@@ -77,20 +84,6 @@ impl<'a> Builder<'a> {
         self.wholes(WholeKind::Trigger);
         self.drops(&changes);
         self.check_foreign_keys();
-    }
-
-    /// Appends a statement without hazards and returns the index.
-    pub(super) fn push(
-        &mut self,
-        sql: String,
-        verb: Verb,
-        kind: &'static str,
-        name: String,
-    ) -> usize {
-        let object = Object { kind, name };
-        self.statements
-            .push(Statement::plain(sql, verb, object, Vec::new()));
-        self.statements.len() - 1
     }
 
     pub(super) fn is_name_used(&self, key: &str) -> bool {
@@ -117,14 +110,14 @@ impl<'a> Builder<'a> {
     }
 
     /// Drops changing views and triggers in advance: `ALTER TABLE` fails on outdated ones.
-    fn clear_the_way(&mut self) {
+    fn drop_dependents(&mut self) {
         let from = self.from;
         for kind in [WholeKind::Trigger, WholeKind::View] {
             for whole in from.wholes.iter().filter(|whole| whole.kind == kind) {
                 let after = self.to.whole(kind, &whole.name.key());
                 if after.is_some_and(|after| self.is_changed(whole, after)) {
                     self.drop_to_replace(whole);
-                    self.dropped_early.insert((kind.word(), whole.name.key()));
+                    self.dropped_early.insert((kind, whole.name.key()));
                 }
             }
         }
@@ -132,13 +125,13 @@ impl<'a> Builder<'a> {
 
     /// Drops an object to be replaced by a new one of the same name.
     pub(super) fn drop_to_replace(&mut self, whole: &Whole) -> usize {
-        let word = whole.kind.word();
+        let kind = whole.kind.object_kind();
         let sql = format!(
             "DROP {} {}",
-            word.to_ascii_uppercase(),
+            kind.word().to_ascii_uppercase(),
             self.printer.name(&whole.name)
         );
-        self.push(sql, Verb::Aside, word, whole.name.text.clone())
+        self.push(sql, Verb::Aside, kind, whole.name.text.clone())
     }
 
     fn rename(&mut self) {
@@ -150,7 +143,7 @@ impl<'a> Builder<'a> {
             match &rename.table {
                 None => {
                     let sql = format!("ALTER TABLE {old} RENAME TO {new}");
-                    self.push(sql, Verb::Rename, "table", rename.from.text);
+                    self.push(sql, Verb::Rename, ObjectKind::Table, rename.from.text);
                 }
                 Some(table) => {
                     let sql = format!(
@@ -158,7 +151,7 @@ impl<'a> Builder<'a> {
                         self.printer.name(table)
                     );
                     let name = format!("{}.{}", table.text, rename.from.text);
-                    self.push(sql, Verb::Rename, "column", name);
+                    self.push(sql, Verb::Rename, ObjectKind::Column, name);
                 }
             }
         }
@@ -175,7 +168,12 @@ impl<'a> Builder<'a> {
             } else if self.from.table(&key).is_none() {
                 let in_the_way = self.drop_namesake(&key);
                 let create = print::table(table);
-                let created = self.push(create, Verb::Create, "table", table.name.text.clone());
+                let created = self.push(
+                    create,
+                    Verb::Create,
+                    ObjectKind::Table,
+                    table.name.text.clone(),
+                );
                 self.statements[created].needs.extend(in_the_way);
             }
         }
@@ -194,7 +192,7 @@ impl<'a> Builder<'a> {
                 self.printer.name(table)
             );
             let name = format!("{}.{}", table.text, column.name.text);
-            let added = self.push(sql, Verb::Add, "column", name);
+            let added = self.push(sql, Verb::Add, ObjectKind::Column, name);
             let checks = column.inline.checks.iter().map(|check| Hazard::MayFail {
                 reason: format!("the default must satisfy CHECK ({})", check.text),
                 query: None,
@@ -222,7 +220,7 @@ impl<'a> Builder<'a> {
             let created = self.push(
                 table.text.clone(),
                 Verb::Create,
-                "table",
+                ObjectKind::Table,
                 table.name.text.clone(),
             );
             self.statements[created].needs.extend(needed);
@@ -247,13 +245,23 @@ impl<'a> Builder<'a> {
                 && !self.is_gone_with_table(&before.table)
             {
                 let sql = format!("DROP INDEX {}", self.printer.name(&before.name));
-                self.push(sql, Verb::Aside, "index", before.name.text.clone());
+                self.push(
+                    sql,
+                    Verb::Aside,
+                    ObjectKind::Index,
+                    before.name.text.clone(),
+                );
             }
             let sql = match renamed {
                 Some(_) => self.printer.index(index),
                 None => index.text.clone(),
             };
-            let created = self.push(sql, Verb::Create, "index", index.name.text.clone());
+            let created = self.push(
+                sql,
+                Verb::Create,
+                ObjectKind::Index,
+                index.name.text.clone(),
+            );
             let rebuilt = self.lossy_rebuild(&index.table.key());
             self.statements[created].needs.extend(rebuilt);
             let is_on_rows = from.table(&index.table.key()).is_some();
@@ -293,7 +301,7 @@ impl<'a> Builder<'a> {
                         self.statements[dropped].needs.extend(rebuilt);
                     }
                     // What was dropped in advance comes again in any case.
-                    let early = (kind.word(), before.name.key());
+                    let early = (kind, before.name.key());
                     rebuilt = rebuilt.filter(|_| !self.dropped_early.contains(&early));
                 }
                 None => needed = self.drop_namesake(&key),
@@ -301,7 +309,7 @@ impl<'a> Builder<'a> {
             let created = self.push(
                 whole.text.clone(),
                 Verb::Create,
-                kind.word(),
+                kind.object_kind(),
                 whole.name.text.clone(),
             );
             let needs = &mut self.statements[created].needs;
@@ -328,7 +336,7 @@ impl<'a> Builder<'a> {
 
     /// Whether the object was dropped in advance, or together with the owning table or view.
     pub(super) fn is_away(&self, whole: &Whole) -> bool {
-        let early = (whole.kind.word(), whole.name.key());
+        let early = (whole.kind, whole.name.key());
         let table = whole.table.as_ref();
         self.dropped_early.contains(&early)
             || self.is_lost_with_view(whole)

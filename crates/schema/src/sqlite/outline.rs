@@ -10,7 +10,7 @@ impl Schema {
     /// See [`crate::Schema::outline`].
     pub(crate) fn outline(&self) -> Outline {
         let others = self.wholes.iter().map(|whole| Object {
-            kind: whole.kind.word(),
+            kind: whole.kind.object_kind(),
             name: whole.name.text.clone(),
         });
         let mut outline = Outline {

@@ -9,7 +9,7 @@ use super::lexer::{BYTES_MAX, Kind, Lexed, Token, lex};
 use super::model::{Name, WholeKind};
 use super::parser::{self, DropKind, Statement};
 use crate::rename::renamed_from;
-use crate::{Note, NoteKind, Source, SyntaxError};
+use crate::{Note, NoteKind, ObjectKind, Source, SyntaxError};
 
 /// Maximum of characters of a statement in a note.
 const NOTE_CHARACTERS_MAX: usize = 60;
@@ -174,7 +174,12 @@ impl Reader<'_> {
                 if self.is_of_sqlite(&key) {
                     return Ok(());
                 }
-                if self.is_taken("table", &key, tokens, self.tables.contains_key(&key))? {
+                if self.is_taken(
+                    ObjectKind::Table,
+                    &key,
+                    tokens,
+                    self.tables.contains_key(&key),
+                )? {
                     return Ok(());
                 }
                 self.tables.insert(key, self.schema.tables.len());
@@ -183,7 +188,7 @@ impl Reader<'_> {
             Statement::Index(index) => {
                 let key = index.name.key();
                 let has = self.schema.index_keys.contains(&key);
-                if !self.is_taken("index", &key, tokens, has)? {
+                if !self.is_taken(ObjectKind::Index, &key, tokens, has)? {
                     self.schema.index_keys.insert(key);
                     self.schema.indexes.push(*index);
                 }
@@ -192,7 +197,7 @@ impl Reader<'_> {
                 let key = (whole.kind, whole.name.key());
                 let mut wholes = self.schema.wholes.iter();
                 let has = wholes.any(|each| (each.kind, each.name.key()) == key);
-                if !self.is_taken(whole.kind.word(), &key.1, tokens, has)? {
+                if !self.is_taken(whole.kind.object_kind(), &key.1, tokens, has)? {
                     self.schema.wholes.push(whole);
                 }
             }
@@ -203,7 +208,13 @@ impl Reader<'_> {
     }
 
     /// Whether the name is taken and the statement tolerates an existing object.
-    fn is_taken(&self, kind: &str, key: &str, tokens: &[Token], has: bool) -> Result<bool, String> {
+    fn is_taken(
+        &self,
+        kind: ObjectKind,
+        key: &str,
+        tokens: &[Token],
+        has: bool,
+    ) -> Result<bool, String> {
         let words = ["if", "not", "exists"];
         let is_lenient = tokens.windows(3).take(6).any(|window| {
             (0..3).all(|index| window[index].is_word(&self.source.text, words[index]))

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::Schema;
 use super::expr::{Pieces, rename_pieces, with_renamed};
 use super::model::{Column, ForeignKey, Index, Name, Table};
-use crate::PlanError;
+use crate::rename::still_there;
+use crate::{ObjectKind, PlanError};
 
 /// A renamed table or column.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ pub(super) fn apply(from: &mut Cow<'_, Schema>, to: &Schema) -> Result<Vec<Renam
             continue;
         };
         if to.table(&old).is_some() {
-            return Err(still_there("table", &old, &table.name.text));
+            return Err(still_there(ObjectKind::Table, &old, &table.name.text));
         }
         renames.push(Rename {
             table: None,
@@ -70,7 +71,7 @@ fn columns(from: &Schema, to: &Table) -> Result<Vec<Rename>, PlanError> {
             continue;
         };
         if to.column(&old).is_some() {
-            return Err(still_there("column", &old, &column.name.text));
+            return Err(still_there(ObjectKind::Column, &old, &column.name.text));
         }
         renames.push(Rename {
             table: Some(to.name.clone()),
@@ -79,12 +80,6 @@ fn columns(from: &Schema, to: &Table) -> Result<Vec<Rename>, PlanError> {
         });
     }
     Ok(renames)
-}
-
-fn still_there(kind: &str, old: &str, new: &str) -> PlanError {
-    PlanError {
-        message: format!("cannot rename {kind} '{old}' to '{new}' - {kind} '{old}' still exists"),
-    }
 }
 
 impl Table {

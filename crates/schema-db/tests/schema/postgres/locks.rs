@@ -1,7 +1,7 @@
 //! The locks that a plan states, compared with what the server holds: each statement runs in a
 //! transaction, and another session reads `pg_locks` before that ends.
 
-use schema::{Allowed, Hazard, PlanOptions, Statement};
+use schema::{Allowed, Hazard, ObjectKind, PlanOptions, Statement};
 use schema_db::Database;
 
 use super::{Databases, pairs, server};
@@ -135,7 +135,11 @@ fn tried(
     // Routines and types are locked as such, and what is stated is about them.
     let is_of_table = !matches!(
         statement.object.kind,
-        "function" | "type" | "domain" | "aggregate" | "composite-type"
+        ObjectKind::Function
+            | ObjectKind::Type
+            | ObjectKind::Domain
+            | ObjectKind::Aggregate
+            | ObjectKind::CompositeType
     ) && !statement.sql.starts_with("ALTER TYPE");
     let is_right = match stated {
         Some(stated) if is_of_table => held == stated,

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-/// Object of privileges: the kind is empty for the database itself.
+use crate::ObjectKind;
+
+/// Object of privileges.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Granted {
-    /// Empty, `TABLE` (also views and sequences), `PROCEDURE`, `FUNCTION`, `PACKAGE` or
-    /// `PACKAGE BODY`.
-    pub kind: &'static str,
+    /// A table (also for views and sequences), procedure, function, package or package's body;
+    /// `None` for the database itself.
+    pub kind: Option<ObjectKind>,
     /// Name of the object; empty for the database.
     pub name: String,
 }

@@ -1,6 +1,7 @@
 //! Views, triggers, events and routines.
 
 use super::Name;
+use crate::ObjectKind;
 use crate::mysql::expr::Expr;
 
 /// A view.
@@ -72,17 +73,11 @@ pub struct Event {
     pub source: String,
 }
 
-/// Kind of a MariaDB package's head.
-pub const PACKAGE: &str = "package";
-
-/// Kind of a package's body, which goes with the head.
-pub const PACKAGE_BODY: &str = "package body";
-
 /// A routine, a package or a sequence, stored as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opaque {
-    /// `procedure`, `function`, `package`, `package body` or `sequence`.
-    pub kind: &'static str,
+    /// A procedure, function, package, package's body or sequence.
+    pub kind: ObjectKind,
     /// Name of the object.
     pub name: String,
     /// Compared part of the definition.

@@ -8,7 +8,8 @@ use super::options::{adds_history, drops_used_period, of_option, options, period
 use crate::mysql::diff::{ColumnStep, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::model::{Column, Index, Name};
-use crate::{Hazard, Object, Verb};
+use crate::plan::Steps;
+use crate::{Hazard, Object, ObjectKind, Verb};
 pub(super) use parts::may_wait;
 use parts::{Clauses, Parts, is_apart, misplaced, shares_index};
 
@@ -34,10 +35,15 @@ impl Builder<'_> {
         let (losses, periods) = self.option_clauses(diff, &table, &mut parts.kept);
         freed.extend(losses);
         let name = diff.to.name.text.clone();
-        self.alter_with(&table, ("table", name.clone()), parts.kept, &freed);
+        self.alter_with(
+            &table,
+            (ObjectKind::Table, name.clone()),
+            parts.kept,
+            &freed,
+        );
         let mut before: Vec<(Name, usize)> = Vec::new();
         for (column, clauses) in parts.lossy {
-            let object = ("column", format!("{name}.{}", column.text));
+            let object = (ObjectKind::Column, format!("{name}.{}", column.text));
             // An index may be on several of them: it is taken away with the first and made with the
             // last.
             let linked = before
@@ -62,13 +68,13 @@ impl Builder<'_> {
             // It comes again with one of these.
             self.statements[at].needs.extend(at + 1..last);
         }
-        let ordered = self.alter_with(&table, ("table", name.clone()), order, &needs);
+        let ordered = self.alter_with(&table, (ObjectKind::Table, name.clone()), order, &needs);
         if ordered.is_some() {
             self.needs.leave_out_last(&self.statements);
         }
         self.lossy_columns(diff, &table, &freed);
         for (check, clauses) in parts.checks {
-            let object = ("constraint", format!("{name}.{}", check.text));
+            let object = (ObjectKind::Constraint, format!("{name}.{}", check.text));
             if let Some(at) = self.alter_with(&table, object, clauses, &freed) {
                 self.statements[at].verb = Verb::Add;
             }
@@ -83,7 +89,7 @@ impl Builder<'_> {
     fn alter_with(
         &mut self,
         table: &str,
-        object: (&'static str, String),
+        (kind, name): (ObjectKind, String),
         clauses: Clauses,
         needs: &[usize],
     ) -> Option<usize> {
@@ -91,7 +97,8 @@ impl Builder<'_> {
             return None;
         }
         let sql = format!("ALTER TABLE {table} {}", clauses.texts.join(", "));
-        let at = self.push_with(sql, Verb::Alter, object, clauses.hazards);
+        let hazards = distinct(clauses.hazards);
+        let at = self.push_with(sql, Verb::Alter, kind, name, hazards);
         self.statements[at].needs.extend(needs);
         Some(at)
     }
@@ -106,7 +113,7 @@ impl Builder<'_> {
             let sql = format!("ALTER TABLE {table} DROP INDEX {}", self.printer.name(was));
             let name = format!("{}.{}", diff.to.name.text, was.text);
             let lost = vec![Hazard::Drop(format!("index {}", was.text))];
-            places.push(self.push_with(sql, Verb::Aside, ("index", name), lost));
+            places.push(self.push_with(sql, Verb::Aside, ObjectKind::Index, name, lost));
         }
         places
     }
@@ -226,12 +233,12 @@ impl Builder<'_> {
             }
             let (verb, kind, hazards) = of_option(diff, &text);
             // Only of a table that has a history the server takes a column without one.
-            if kind == "table" && !adds_history(diff, &text) {
+            if kind == ObjectKind::Table && !adds_history(diff, &text) {
                 clauses.push(text, hazards);
                 continue;
             }
             let sql = format!("ALTER TABLE {table} {text}");
-            let at = self.push_with(sql, verb, (kind, diff.to.name.text.clone()), hazards);
+            let at = self.push_with(sql, verb, kind, diff.to.name.text.clone(), hazards);
             // A table with a history is not changed otherwise.
             places.extend((verb == Verb::Drop).then_some(at));
         }
@@ -263,7 +270,12 @@ impl Builder<'_> {
             };
             let needs: Vec<usize> = (start..end).filter(is_drop).collect();
             let sql = format!("ALTER TABLE {table} {text}");
-            let at = self.push(sql, Verb::Alter, "table", diff.to.name.text.clone());
+            let at = self.push(
+                sql,
+                Verb::Alter,
+                ObjectKind::Table,
+                diff.to.name.text.clone(),
+            );
             self.statements[at].needs = needs;
         }
         (end..self.statements.len()).collect()
@@ -280,7 +292,7 @@ impl Builder<'_> {
                 let sql = format!("ALTER TABLE {table} MODIFY COLUMN {definition}");
                 let name = format!("{}.{}", diff.to.name.text, to.name.text);
                 let hazards = hazards::of_changed(diff.from, from, to);
-                let at = self.push_with(sql, Verb::Alter, ("column", name), hazards);
+                let at = self.push_with(sql, Verb::Alter, ObjectKind::Column, name, hazards);
                 self.statements[at].needs.extend(freed);
             }
         }
@@ -296,7 +308,7 @@ impl Builder<'_> {
             );
             let name = format!("{}.{}", diff.to.name.text, index.name.text);
             let lost = vec![Hazard::Drop(format!("index {}", index.name.text))];
-            let at = self.push_with(sql, Verb::Drop, ("index", name), lost);
+            let at = self.push_with(sql, Verb::Drop, ObjectKind::Index, name, lost);
             places.push(at);
         }
         places
@@ -326,7 +338,7 @@ impl Builder<'_> {
                 .iter()
                 .filter(|index| index.parts.iter().any(|part| part.is_of(&column.name)));
             let on_it = on_it.map(|index| Object {
-                kind: "index",
+                kind: ObjectKind::Index,
                 name: format!("{}.{}", diff.to.name.text, index.name.text),
             });
             let on_it: Vec<Object> = on_it.collect();
@@ -341,7 +353,7 @@ impl Builder<'_> {
             if texts.any(|period| period.contains(&column.name.text)) {
                 needs.extend(&periods);
             }
-            let at = self.push_with(sql, Verb::Drop, ("column", name), lost);
+            let at = self.push_with(sql, Verb::Drop, ObjectKind::Column, name, lost);
             self.statements[at].needs = needs;
         }
     }
@@ -393,4 +405,16 @@ fn is_needed(diff: &TableDiff<'_>, index: &Index) -> bool {
         .filter_map(|part| diff.from.column(part.column()?));
     let is_counted = columns.any(|column| column.is_auto_increment);
     own || is_counted || (has_other && index.kind == crate::mysql::model::IndexKind::Unique)
+}
+
+/// The last of equal hazards each: the clauses of a statement may share some.
+fn distinct(hazards: Vec<Hazard>) -> Vec<Hazard> {
+    let mut distinct = Vec::with_capacity(hazards.len());
+    for hazard in hazards.into_iter().rev() {
+        if !distinct.contains(&hazard) {
+            distinct.push(hazard);
+        }
+    }
+    distinct.reverse();
+    distinct
 }

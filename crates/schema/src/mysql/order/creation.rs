@@ -3,46 +3,7 @@
 use std::collections::HashMap;
 
 use crate::mysql::model::{Table, View};
-
-/// Sorts prerequisites first; circles stay in the original order.
-///
-/// `needs` gives indices into the same list.
-pub(in crate::mysql) fn sorted(count: usize, needs: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {
-    let mut order = Vec::with_capacity(count);
-    let mut state = vec![State::New; count];
-    for start in 0..count {
-        // A list instead of recursion: a chain may be as long as the schema.
-        let mut path = vec![(start, Vec::new(), false)];
-        while let Some((at, waiting, is_open)) = path.last_mut() {
-            if !*is_open {
-                if state[*at] != State::New {
-                    path.pop();
-                    continue;
-                }
-                state[*at] = State::Open;
-                *is_open = true;
-                *waiting = needs(*at);
-                waiting.reverse();
-            }
-            match waiting.pop() {
-                Some(next) => path.push((next, Vec::new(), false)),
-                None => {
-                    state[*at] = State::Done;
-                    order.push(*at);
-                    path.pop();
-                }
-            }
-        }
-    }
-    order
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    New,
-    Open,
-    Done,
-}
+use crate::sorted::sorted;
 
 /// Tables, each behind the ones referenced by foreign keys.
 pub(in crate::mysql) fn tables<'a>(tables: &[&'a Table]) -> Vec<&'a Table> {
@@ -54,9 +15,11 @@ pub(in crate::mysql) fn tables<'a>(tables: &[&'a Table]) -> Vec<&'a Table> {
     let needs = |at: usize| {
         let keys = tables[at].foreign_keys.iter();
         let parents = keys.filter_map(|key| places.get(key.table.text.as_str()).copied());
-        parents.filter(|parent| *parent != at).collect()
+        parents
+            .filter(|parent| *parent != at)
+            .collect::<Vec<usize>>()
     };
-    sorted(tables.len(), &needs)
+    sorted(tables.len(), needs)
         .into_iter()
         .map(|at| tables[at])
         .collect()
@@ -74,27 +37,10 @@ pub(in crate::mysql) fn views<'a>(views: &[&'a View]) -> Vec<&'a View> {
             .tables
             .iter()
             .filter_map(|name| places.get(name).copied());
-        read.filter(|other| *other != at).collect()
+        read.filter(|other| *other != at).collect::<Vec<usize>>()
     };
-    sorted(views.len(), &needs)
+    sorted(views.len(), needs)
         .into_iter()
         .map(|at| views[at])
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_needed_comes_first() {
-        let needs = |at: usize| match at {
-            0 => vec![2],
-            2 => vec![1],
-            3 => vec![4],
-            4 => vec![3],
-            _ => Vec::new(),
-        };
-        assert_eq!(sorted(5, &needs), [1, 2, 0, 4, 3]);
-    }
 }

@@ -15,7 +15,9 @@ use crate::mysql::diff::TableDiff;
 use crate::mysql::lexer::backticked;
 use crate::mysql::model::{ForeignKey, Table};
 use crate::mysql::print::Printer;
-use crate::{Hazard, Object, PlanOptions, Statement, Verb};
+use crate::plan::Steps;
+use crate::sorted::sorted;
+use crate::{Hazard, ObjectKind, PlanOptions, Statement, Verb};
 
 /// A plan in the making.
 struct Writer<'a> {
@@ -60,6 +62,14 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Vec<Sta
     }
 }
 
+impl Steps for Writer<'_> {
+    const ALWAYS: &'static [Hazard] = &[Hazard::NotTransactional];
+
+    fn statements(&mut self) -> &mut Vec<Statement> {
+        &mut self.statements
+    }
+}
+
 impl<'a> Writer<'a> {
     fn everything(&mut self) {
         let to = self.to;
@@ -80,7 +90,7 @@ impl<'a> Writer<'a> {
             }
         }
         for (sql, table) in late {
-            self.push(sql, Verb::Alter, ("table", table.name.text.clone()));
+            self.push(sql, Verb::Alter, ObjectKind::Table, table.name.text.clone());
         }
         self.create_programs();
         self.drop_programs();
@@ -92,15 +102,15 @@ impl<'a> Writer<'a> {
 
     /// Writes the statements of a new table and returns the foreign keys waiting for other tables.
     fn create(&mut self, table: &'a Table) -> Vec<(String, &'a Table)> {
-        let name = ("table", table.name.text.clone());
+        let name = table.name.text.clone();
         if table.is_moved {
             let sql = self.printer.table(table, &|_: &ForeignKey| true);
-            self.push(sql, Verb::Create, name);
+            self.push(sql, Verb::Create, ObjectKind::Table, name);
             return Vec::new();
         }
         let mut texts = table.source.iter();
         if let Some(sql) = texts.next() {
-            self.push(sql.clone(), Verb::Create, name);
+            self.push(sql.clone(), Verb::Create, ObjectKind::Table, name);
         }
         texts.map(|sql| (sql.clone(), table)).collect()
     }
@@ -126,41 +136,13 @@ impl<'a> Writer<'a> {
                 .map(|(place, _)| place)
                 .collect()
         };
-        let ordered = creation::sorted(gone.len(), &needs);
+        let ordered = sorted(gone.len(), needs);
         for at in ordered {
             let name = &gone[at].name.text;
             let lost = Hazard::DataLoss(format!("table {name} with all its rows"));
-            self.push_drop(
-                format!("DROP TABLE {}", backticked(name)),
-                ("table", name.clone()),
-                lost,
-            );
+            let sql = format!("DROP TABLE {}", backticked(name));
+            self.push_drop(sql, ObjectKind::Table, name.clone(), vec![lost]);
         }
-    }
-
-    fn push(&mut self, sql: String, verb: Verb, object: (&'static str, String)) -> usize {
-        let (kind, name) = object;
-        let (object, hazards) = (Object { kind, name }, vec![Hazard::NotTransactional]);
-        self.statements
-            .push(Statement::plain(sql, verb, object, hazards));
-        self.statements.len() - 1
-    }
-
-    fn push_with(
-        &mut self,
-        sql: String,
-        verb: Verb,
-        object: (&'static str, String),
-        hazards: Vec<Hazard>,
-    ) -> usize {
-        let at = self.push(sql, verb, object);
-        self.statements[at].hazards.splice(0..0, hazards);
-        at
-    }
-
-    /// Adds a drop, held back unless allowed.
-    fn push_drop(&mut self, sql: String, object: (&'static str, String), lost: Hazard) -> usize {
-        self.push_with(sql, Verb::Drop, object, vec![lost])
     }
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::Builder;
 use crate::mysql::Schema;
 use crate::mysql::lexer::backticked;
-use crate::mysql::model::{Grant, Granted, PACKAGE};
-use crate::{Hazard, Verb};
+use crate::mysql::model::{Grant, Granted};
+use crate::plan::Steps;
+use crate::{Hazard, ObjectKind, Verb};
 
 impl Builder<'_> {
     /// Revokes and grants, on what is there afterwards.
@@ -38,8 +39,8 @@ impl Builder<'_> {
 
     /// Whether the plan drops the object and creates another in its place.
     fn is_remade(&self, on: &Granted) -> bool {
-        let is_one = |kind: &str, name: &str| {
-            name == on.name && (on.kind == kind.to_uppercase() || on.is_body_of(kind))
+        let is_one = |kind: ObjectKind, name: &str| {
+            name == on.name && (on.kind == Some(kind) || on.is_body_of(kind))
         };
         let mut statements = self.statements.iter();
         statements
@@ -63,7 +64,13 @@ impl Builder<'_> {
         let sql = format!("REVOKE {} ON {} FROM {grantee}", gone.join(", "), place(on));
         let shown = shown(on);
         let hazard = Hazard::Drop(format!("privileges of {grantee} on {shown}"));
-        self.push_with(sql, Verb::Revoke, ("privilege", shown), vec![hazard]);
+        self.push_with(
+            sql,
+            Verb::Revoke,
+            ObjectKind::Privilege,
+            shown,
+            vec![hazard],
+        );
     }
 
     fn grant(&mut self, before: Option<&Grant>, after: Option<&Grant>) {
@@ -91,29 +98,29 @@ impl Builder<'_> {
             place(on),
             if passes { " WITH GRANT OPTION" } else { "" }
         );
-        self.push(sql, Verb::Grant, "privilege", shown(on));
+        self.push(sql, Verb::Grant, ObjectKind::Privilege, shown(on));
     }
 }
 
 /// The object in `GRANT`. The database is the current one.
 fn place(on: &Granted) -> String {
     match on.kind {
-        "" => "*".to_owned(),
-        kind => format!("{kind} {}", backticked(&on.name)),
+        None => "*".to_owned(),
+        Some(kind) => format!("{} {}", kind.word().to_uppercase(), backticked(&on.name)),
     }
 }
 
 fn shown(on: &Granted) -> String {
     match on.kind {
-        "" => "*".to_owned(),
+        None => "*".to_owned(),
         _ => on.name.clone(),
     }
 }
 
 impl Granted {
     /// Whether this is a package's body, which goes with the head of the kind.
-    fn is_body_of(&self, kind: &str) -> bool {
-        self.kind == "PACKAGE BODY" && kind == PACKAGE
+    fn is_body_of(&self, kind: ObjectKind) -> bool {
+        self.kind == Some(ObjectKind::PackageBody) && kind == ObjectKind::Package
     }
 }
 
@@ -125,18 +132,18 @@ impl Schema {
 
     /// Whether the object of privileges is there.
     fn has(&self, on: &Granted) -> bool {
-        let has_opaque = |kind: &str| {
+        let has_opaque = |kind: ObjectKind| {
             let mut opaques = self.opaques.iter();
             opaques.any(|opaque| opaque.kind == kind && opaque.name == on.name)
         };
         match on.kind {
-            "" => true,
-            "TABLE" => {
+            None => true,
+            Some(ObjectKind::Table) => {
                 self.table(&on.name).is_some()
                     || self.view(&on.name).is_some()
-                    || has_opaque("sequence")
+                    || has_opaque(ObjectKind::Sequence)
             }
-            kind => has_opaque(&kind.to_lowercase()),
+            Some(kind) => has_opaque(kind),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::Builder;
 use crate::mysql::lexer::{Executes, Kind, Lexer, backticked, unquoted};
 use crate::mysql::model::{ForeignKey, Name, Table};
 use crate::ties::{self, Stake, Words};
-use crate::{Object, Server, Statement, Verb};
+use crate::{Object, ObjectKind, Server, Statement, Verb};
 
 /// Foreign keys by referenced table, in lower case.
 type Referring<'a> = HashMap<String, Vec<&'a ForeignKey>>;
@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
         };
         let changes = statement.verb == Verb::Alter;
         match *kind {
-            "table" if changes => {
+            ObjectKind::Table if changes => {
                 stake.whole = name.to_lowercase();
                 // What partitions were in the way of waits until they are gone.
                 let frees = statement.sql.ends_with("REMOVE PARTITIONING");
@@ -141,12 +141,12 @@ impl<'a> Builder<'a> {
                 let parts = parts.filter(|name| *name != stake.whole);
                 stake.parts = (!frees).then(|| parts.collect());
             }
-            "column" | "constraint" | "index" => {
+            ObjectKind::Column | ObjectKind::Constraint | ObjectKind::Index => {
                 let (table, part) = self.parted(name);
                 (stake.whole, stake.parts) =
                     (table.to_lowercase(), Some(vec![part.to_lowercase()]));
             }
-            "partition" | "system-versioning" | "engine" => {
+            ObjectKind::Partition | ObjectKind::SystemVersioning | ObjectKind::Engine => {
                 let (table, _) = self.parted(name);
                 (stake.whole, stake.parts) =
                     (table.to_lowercase(), Some(vec![OF_TABLE.to_owned()]));
@@ -157,9 +157,13 @@ impl<'a> Builder<'a> {
             }
         }
         let goes = matches!(statement.verb, Verb::Drop | Verb::Aside);
-        stake.breaks = goes && matches!(*kind, "table" | "view" | "column");
+        stake.breaks = goes
+            && matches!(
+                *kind,
+                ObjectKind::Table | ObjectKind::View | ObjectKind::Column
+            );
         self.stake_of_keys(&mut stake, statement, referring);
-        if *kind == "trigger"
+        if *kind == ObjectKind::Trigger
             && let Some(trigger) = self.from.trigger(name)
         {
             let body = names(&trigger.source);
@@ -174,14 +178,14 @@ impl<'a> Builder<'a> {
         let Some(table) = self.from.table(name) else {
             return;
         };
-        let goes = statement.verb == Verb::Drop && statement.object.kind == "table";
+        let goes = statement.verb == Verb::Drop && statement.object.kind == ObjectKind::Table;
         let is_key = |key: &&ForeignKey| {
             let name = table.key_name(key).text.to_lowercase();
             let is_it = stake
                 .parts
                 .as_ref()
                 .is_some_and(|parts| parts.contains(&name));
-            goes || (statement.object.kind == "constraint" && is_it)
+            goes || (statement.object.kind == ObjectKind::Constraint && is_it)
         };
         let keys = table.foreign_keys.iter().filter(is_key);
         let keys: Vec<&ForeignKey> = keys.collect();

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::mysql::model::{ForeignKey, Name, Table};
-use crate::{Object, Statement, Verb};
+use crate::{Object, ObjectKind, Statement, Verb};
 
 /// Statements by the thing made or changed, so no statement needs a look through 10,000 tables.
 #[derive(Debug, Default)]
@@ -25,12 +25,12 @@ impl Needs {
         for (at, statement) in statements.iter().enumerate().skip(self.known) {
             let Object { kind, name } = &statement.object;
             match (*kind, statement.verb) {
-                ("column", _) => self.columns.entry(name.clone()).or_default().push(at),
-                ("table" | "view", Verb::Create | Verb::Alter) => {
+                (ObjectKind::Column, _) => self.columns.entry(name.clone()).or_default().push(at),
+                (ObjectKind::Table | ObjectKind::View, Verb::Create | Verb::Alter) => {
                     let name = name.to_ascii_lowercase();
                     self.tables.entry(name).or_default().push(at);
                 }
-                ("view", Verb::Drop | Verb::Aside) => {
+                (ObjectKind::View, Verb::Drop | Verb::Aside) => {
                     self.dropped_views.entry(name.clone()).or_insert(at);
                 }
                 _ => {}
@@ -103,7 +103,7 @@ fn held<'s>(
 ) -> impl Iterator<Item = usize> + 's {
     let can_be_held = |statement: &Statement| {
         // A column that changes by itself does so since it may have to wait.
-        let is_alone = statement.verb == Verb::Alter && statement.object.kind == "column";
+        let is_alone = statement.verb == Verb::Alter && statement.object.kind == ObjectKind::Column;
         statement.is_destructive() || !statement.needs.is_empty() || is_alone
     };
     let places = places.into_iter().flatten().copied();

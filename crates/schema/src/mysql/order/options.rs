@@ -7,7 +7,7 @@ use crate::mysql::model::{Name, Table};
 use crate::mysql::normal::{is_alike, period_norm};
 use crate::mysql::parser::VERSIONING;
 use crate::mysql::print;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 /// Clause dropping a table's history.
 const UNVERSIONED: &str = "DROP SYSTEM VERSIONING";
@@ -70,22 +70,26 @@ pub(in crate::mysql) fn options(diff: &TableDiff<'_>) -> Vec<String> {
 pub(in crate::mysql) fn of_option(
     diff: &TableDiff<'_>,
     text: &str,
-) -> (Verb, &'static str, Vec<Hazard>) {
+) -> (Verb, ObjectKind, Vec<Hazard>) {
     let name = &diff.to.name.text;
     if text == UNVERSIONED {
         let lost = Hazard::DataLoss(format!("former versions of the rows of {name}"));
-        return (Verb::Drop, "system-versioning", vec![lost]);
+        return (Verb::Drop, ObjectKind::SystemVersioning, vec![lost]);
     }
     if text.starts_with("ENGINE") && diff.from.norm.engine != diff.to.norm.engine {
         let hazards = hazards::of_engine(diff.to);
         let is_lossy = hazards
             .iter()
             .any(|hazard| matches!(hazard, Hazard::DataLoss(_)));
-        let kind = if is_lossy { "engine" } else { "table" };
+        let kind = if is_lossy {
+            ObjectKind::Engine
+        } else {
+            ObjectKind::Table
+        };
         return (Verb::Alter, kind, hazards);
     }
     let hazards = hazards::of_options(diff.from, diff.to);
-    (Verb::Alter, "table", hazards)
+    (Verb::Alter, ObjectKind::Table, hazards)
 }
 
 /// Dropped and added application-time periods.

@@ -5,7 +5,8 @@ use crate::mysql::diff::{PartitionStep, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::model::Partition;
 use crate::mysql::print;
-use crate::{Hazard, Verb};
+use crate::plan::Steps;
+use crate::{Hazard, ObjectKind, Verb};
 
 impl Builder<'_> {
     /// Removes partitioning where partitions are dropped, or defined on other columns, and block
@@ -25,8 +26,8 @@ impl Builder<'_> {
         is_other.then(|| {
             let rewrite = Hazard::Rewrite(format!("table {} is written anew", diff.to.name.text));
             let sql = format!("ALTER TABLE {table} REMOVE PARTITIONING");
-            let object = ("table", diff.to.name.text.clone());
-            self.push_with(sql, Verb::Alter, object, vec![rewrite])
+            let name = diff.to.name.text.clone();
+            self.push_with(sql, Verb::Alter, ObjectKind::Table, name, vec![rewrite])
         })
     }
 
@@ -65,15 +66,19 @@ impl Builder<'_> {
                     )
                 }
             };
-            let object = match step {
-                PartitionStep::Drop(gone) => ("partition", format!("{name}.{}", gone[0].name.text)),
-                PartitionStep::Reorganize(from, _) if hazards.iter().any(is_loss) => {
-                    ("partition", format!("{name}.{}", from[0].name.text))
-                }
-                _ => ("table", name.clone()),
+            let (kind, name) = match step {
+                PartitionStep::Drop(gone) => (
+                    ObjectKind::Partition,
+                    format!("{name}.{}", gone[0].name.text),
+                ),
+                PartitionStep::Reorganize(from, _) if hazards.iter().any(is_loss) => (
+                    ObjectKind::Partition,
+                    format!("{name}.{}", from[0].name.text),
+                ),
+                _ => (ObjectKind::Table, name.clone()),
             };
             let sql = format!("ALTER TABLE {table} {clause}");
-            let at = self.push_with(sql, verb, object, hazards);
+            let at = self.push_with(sql, verb, kind, name, hazards);
             match step {
                 // All of it or nothing.
                 PartitionStep::By(_) => {

@@ -1,22 +1,26 @@
 //! Views, routines, triggers and events.
 
-use super::Builder;
-use super::creation;
+use super::{Builder, creation};
 use crate::mysql::lexer::backticked;
-use crate::mysql::model::{Event, Opaque, PACKAGE, PACKAGE_BODY, Trigger, View};
+use crate::mysql::model::{Event, Opaque, Trigger, View};
 use crate::mysql::trigger_order;
-use crate::{Hazard, Verb};
+use crate::plan::Steps;
+use crate::{Hazard, ObjectKind, Verb};
 
 impl Builder<'_> {
     /// A drop of something without rows.
-    fn drop_program(&mut self, kind: &'static str, name: &str, is_replaced: bool) -> usize {
-        let sql = format!("DROP {} {}", kind.to_ascii_uppercase(), backticked(name));
+    fn drop_program(&mut self, kind: ObjectKind, name: &str, is_replaced: bool) -> usize {
+        let sql = format!(
+            "DROP {} {}",
+            kind.word().to_ascii_uppercase(),
+            backticked(name)
+        );
         let lost = vec![match kind {
-            "sequence" => Hazard::DataLoss(format!("the counter of {name}")),
+            ObjectKind::Sequence => Hazard::DataLoss(format!("the counter of {name}")),
             _ => Hazard::Drop(format!("{kind} {name}")),
         }];
         let verb = if is_replaced { Verb::Aside } else { Verb::Drop };
-        self.push_with(sql, verb, (kind, name.to_owned()), lost)
+        self.push_with(sql, verb, kind, name.to_owned(), lost)
     }
 
     /// Drops triggers before the tables change. A trigger of a dropped table is dropped implicitly.
@@ -25,7 +29,7 @@ impl Builder<'_> {
             let is_gone = self.to.trigger(&trigger.name.text).is_none();
             if is_gone && self.to.table(&trigger.table.text).is_some() {
                 let name = trigger.name.text.clone();
-                self.drop_program("trigger", &name, false);
+                self.drop_program(ObjectKind::Trigger, &name, false);
             }
         }
     }
@@ -35,7 +39,7 @@ impl Builder<'_> {
         for view in &self.from.views {
             if self.to.table(&view.name.text).is_some() && self.to.view(&view.name.text).is_none() {
                 let name = view.name.text.clone();
-                self.drop_program("view", &name, false);
+                self.drop_program(ObjectKind::View, &name, false);
             }
         }
     }
@@ -45,10 +49,11 @@ impl Builder<'_> {
     pub(super) fn create_opaques(&mut self, asked: &dyn Fn(&Opaque) -> bool) {
         let asked = self.to.opaques.iter().filter(|opaque| asked(opaque));
         let (bodies, others): (Vec<&Opaque>, Vec<&Opaque>) =
-            asked.partition(|opaque| opaque.kind == PACKAGE_BODY);
+            asked.partition(|opaque| opaque.kind == ObjectKind::PackageBody);
         for opaque in others.into_iter().chain(bodies) {
             let before = self.from.opaque(opaque);
-            let went_with_head = opaque.kind == PACKAGE_BODY && self.is_head_replaced(opaque);
+            let went_with_head =
+                opaque.kind == ObjectKind::PackageBody && self.is_head_replaced(opaque);
             match before.filter(|_| !went_with_head) {
                 Some(before) if before.norm == opaque.norm => continue,
                 Some(_) => {
@@ -69,7 +74,8 @@ impl Builder<'_> {
     fn is_head_replaced(&self, body: &Opaque) -> bool {
         let head = |schema: &'_ crate::mysql::Schema| {
             let mut opaques = schema.opaques.iter();
-            let found = opaques.find(|known| (known.kind, &known.name) == (PACKAGE, &body.name));
+            let found = opaques
+                .find(|known| (known.kind, &known.name) == (ObjectKind::Package, &body.name));
             found.map(|head| head.norm.clone())
         };
         let before = head(self.from);
@@ -81,10 +87,15 @@ impl Builder<'_> {
         for view in creation::views(&views) {
             let name = &view.name.text;
             let Some(before) = self.from.view(name) else {
-                let created = self.push(view.source.clone(), Verb::Create, "view", name.clone());
+                let created = self.push(
+                    view.source.clone(),
+                    Verb::Create,
+                    ObjectKind::View,
+                    name.clone(),
+                );
                 let in_the_way = self.statements.iter().position(|statement| {
                     matches!(statement.verb, Verb::Drop | Verb::Aside)
-                        && statement.object.kind == "table"
+                        && statement.object.kind == ObjectKind::Table
                         && statement.object.name == *name
                 });
                 self.statements[created].needs.extend(in_the_way);
@@ -97,10 +108,15 @@ impl Builder<'_> {
                     backticked(&was.text),
                     backticked(name)
                 );
-                self.push(sql, Verb::Rename, "view", was.text.clone());
+                self.push(sql, Verb::Rename, ObjectKind::View, was.text.clone());
             }
             if !before.is_same(view) {
-                let at = self.push(replacing(&view.source), Verb::Alter, "view", name.clone());
+                let at = self.push(
+                    replacing(&view.source),
+                    Verb::Alter,
+                    ObjectKind::View,
+                    name.clone(),
+                );
                 self.need_tables_of(at, view);
             }
         }
@@ -123,13 +139,18 @@ impl Builder<'_> {
             match self.from.trigger(&trigger.name.text) {
                 Some(before) if before.is_same(trigger) && !is_misplaced => continue,
                 Some(_) => {
-                    let dropped = self.drop_program("trigger", &trigger.name.text, true);
+                    let dropped = self.drop_program(ObjectKind::Trigger, &trigger.name.text, true);
                     self.statements[dropped].needs.extend(&needed);
                 }
                 None => {}
             }
             let name = trigger.name.text.clone();
-            let created = self.push(trigger.source.clone(), Verb::Create, "trigger", name);
+            let created = self.push(
+                trigger.source.clone(),
+                Verb::Create,
+                ObjectKind::Trigger,
+                name,
+            );
             self.statements[created].needs.extend(needed);
         }
     }
@@ -139,14 +160,14 @@ impl Builder<'_> {
             match self.from.event(&event.name.text) {
                 Some(before) if before.is_same(event) => continue,
                 Some(_) => {
-                    self.drop_program("event", &event.name.text, true);
+                    self.drop_program(ObjectKind::Event, &event.name.text, true);
                 }
                 None => {}
             }
             self.push(
                 event.source.clone(),
                 Verb::Create,
-                "event",
+                ObjectKind::Event,
                 event.name.text.clone(),
             );
         }
@@ -161,7 +182,7 @@ impl Builder<'_> {
             .collect();
         for view in creation::views(&views).into_iter().rev() {
             if to.table(&view.name.text).is_none() {
-                self.drop_program("view", &view.name.text, false);
+                self.drop_program(ObjectKind::View, &view.name.text, false);
             }
         }
         for event in from
@@ -169,12 +190,12 @@ impl Builder<'_> {
             .iter()
             .filter(|event| to.event(&event.name.text).is_none())
         {
-            self.drop_program("event", &event.name.text, false);
+            self.drop_program(ObjectKind::Event, &event.name.text, false);
         }
         let gone = from.opaques.iter();
         for opaque in gone.filter(|opaque| to.opaque(opaque).is_none()) {
             // The body of a package goes with its head.
-            if opaque.kind != PACKAGE_BODY || !self.is_head_replaced(opaque) {
+            if opaque.kind != ObjectKind::PackageBody || !self.is_head_replaced(opaque) {
                 self.drop_program(opaque.kind, &opaque.name, false);
             }
         }

@@ -6,7 +6,7 @@ use super::program::definer;
 use crate::mysql::cursor::Cursor;
 use crate::mysql::lexer::{Fault, Token, backticked};
 use crate::mysql::model::{Grant, Granted};
-use crate::{Product, Server, Version};
+use crate::{ObjectKind, Product, Server, Version};
 
 /// Privileges on a database, common to MySQL and MariaDB; the first are those on a table.
 const OF_DATABASE: [&str; 18] = [
@@ -100,7 +100,7 @@ fn privileges(cursor: &mut Cursor<'_, '_>) -> Result<Option<Vec<String>>, Fault>
 fn granted(cursor: &mut Cursor<'_, '_>, database: Option<&str>) -> Result<Option<Granted>, Fault> {
     let kind = kind(cursor);
     let of_database = Granted {
-        kind: "",
+        kind: None,
         name: String::new(),
     };
     if cursor.eat_op("*") {
@@ -111,7 +111,7 @@ fn granted(cursor: &mut Cursor<'_, '_>, database: Option<&str>) -> Result<Option
     let is_own = |name: &str| database.is_none_or(|own| own == name.replace('\\', ""));
     if !cursor.eat_op(".") {
         return Ok(Some(Granted {
-            kind: kind.unwrap_or("TABLE"),
+            kind: Some(kind.unwrap_or(ObjectKind::Table)),
             name: first.text,
         }));
     }
@@ -122,17 +122,21 @@ fn granted(cursor: &mut Cursor<'_, '_>, database: Option<&str>) -> Result<Option
         return Ok(Some(of_database));
     }
     Ok(Some(Granted {
-        kind: kind.unwrap_or("TABLE"),
+        kind: Some(kind.unwrap_or(ObjectKind::Table)),
         name: cursor.name()?.text,
     }))
 }
 
 /// The kind of the object, if the statement says one. `PACKAGE` may be the name of a table.
-fn kind(cursor: &mut Cursor<'_, '_>) -> Option<&'static str> {
-    let kinds = ["TABLE", "PROCEDURE", "FUNCTION"];
-    let kind = kinds.into_iter().find(|kind| cursor.eat(kind));
-    if kind.is_some() || !cursor.is("PACKAGE") {
-        return kind;
+fn kind(cursor: &mut Cursor<'_, '_>) -> Option<ObjectKind> {
+    let kinds = [
+        ("TABLE", ObjectKind::Table),
+        ("PROCEDURE", ObjectKind::Procedure),
+        ("FUNCTION", ObjectKind::Function),
+    ];
+    let found = kinds.into_iter().find(|(word, _)| cursor.eat(word));
+    if found.is_some() || !cursor.is("PACKAGE") {
+        return found.map(|(_, kind)| kind);
     }
     let is_name = |token: &Token<'_>| token.is("TO") || token.is("FROM") || token.is_op(".");
     if cursor.peek_at(1).is_none_or(is_name) {
@@ -141,8 +145,8 @@ fn kind(cursor: &mut Cursor<'_, '_>) -> Option<&'static str> {
     cursor.eat("PACKAGE");
     let is_body = cursor.is("BODY") && !cursor.peek_at(1).is_none_or(is_name);
     match is_body && cursor.eat("BODY") {
-        true => Some("PACKAGE BODY"),
-        false => Some("PACKAGE"),
+        true => Some(ObjectKind::PackageBody),
+        false => Some(ObjectKind::Package),
     }
 }
 
@@ -159,20 +163,20 @@ pub(crate) fn grantee(cursor: &mut Cursor<'_, '_>, server: &Server) -> Result<St
     })
 }
 
-fn expanded(written: &[String], kind: &str, server: &Server) -> BTreeSet<String> {
+fn expanded(written: &[String], kind: Option<ObjectKind>, server: &Server) -> BTreeSet<String> {
     let mut all: Vec<&str> = match kind {
-        "" => OF_DATABASE.to_vec(),
-        "TABLE" => OF_DATABASE[..OF_TABLE].to_vec(),
+        None => OF_DATABASE.to_vec(),
+        Some(ObjectKind::Table) => OF_DATABASE[..OF_TABLE].to_vec(),
         _ => OF_ROUTINE.to_vec(),
     };
     let is_mariadb = server.product == Product::MariaDb;
-    if is_mariadb && matches!(kind, "" | "TABLE") {
+    if is_mariadb && matches!(kind, None | Some(ObjectKind::Table)) {
         all.push("DELETE HISTORY");
     }
     let is_new = server
         .version
         .is_none_or(|version| version >= SHOWS_ROUTINES);
-    if is_mariadb && is_new && kind != "TABLE" {
+    if is_mariadb && is_new && kind != Some(ObjectKind::Table) {
         all.push("SHOW CREATE ROUTINE");
     }
     let mut privileges = BTreeSet::new();

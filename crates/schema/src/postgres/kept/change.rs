@@ -9,7 +9,7 @@ use super::reader::{Reader, find_word};
 use crate::postgres::locks::ACCESS_EXCLUSIVE;
 use crate::postgres::model::Kept;
 use crate::postgres::name::quote;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 /// Hazards of a move of a table, view or index to another tablespace.
 pub(crate) fn moved(kept: &Kept, shown: &str) -> Vec<Hazard> {
@@ -22,31 +22,33 @@ pub(crate) fn moved(kept: &Kept, shown: &str) -> Vec<Hazard> {
 /// where the object has to go and come again.
 pub(crate) fn changes(from: &Kept, to: &Kept, shown: &str) -> Option<Vec<Change>> {
     match to.kind.kind {
-        "composite-type" => attributes(from, to, shown),
-        "foreign-data-wrapper" | "foreign-server" | "user-mapping" => foreign_options(from, to),
-        "foreign-table" => foreign::changes(from, to, shown),
-        "foreign-column-options" => foreign::column_options_changed(from, to),
-        "text-search-dictionary" => dictionary(from, to),
-        "text-search-mapping" => {
+        ObjectKind::CompositeType => attributes(from, to, shown),
+        ObjectKind::ForeignDataWrapper | ObjectKind::ForeignServer | ObjectKind::UserMapping => {
+            foreign_options(from, to)
+        }
+        ObjectKind::ForeignTable => foreign::changes(from, to, shown),
+        ObjectKind::ForeignColumnOptions => foreign::column_options_changed(from, to),
+        ObjectKind::TextSearchDictionary => dictionary(from, to),
+        ObjectKind::TextSearchMapping => {
             let sql = to.sql.replacen(" ADD MAPPING ", " ALTER MAPPING ", 1);
             Some(vec![Change::plain(sql)])
         }
-        "publication" => publication(from, to),
-        "subscription" => subscription(from, to, shown),
-        "language" => Some(vec![Change::plain(or_replace(&to.sql))]),
-        "aggregate" => aggregate(from, to),
-        "operator" => estimators(from, to),
-        "security-label" => Some(vec![Change {
+        ObjectKind::Publication => publication(from, to),
+        ObjectKind::Subscription => subscription(from, to, shown),
+        ObjectKind::Language => Some(vec![Change::plain(or_replace(&to.sql))]),
+        ObjectKind::Aggregate => aggregate(from, to),
+        ObjectKind::Operator => estimators(from, to),
+        ObjectKind::SecurityLabel => Some(vec![Change {
             sql: to.sql.clone(),
             hazards: vec![Hazard::Opens(format!("what the label protects: {shown}"))],
             attribute: None,
         }]),
-        "tablespace" => Some(vec![Change {
+        ObjectKind::Tablespace => Some(vec![Change {
             sql: to.sql.clone(),
             hazards: moved(to, shown),
             attribute: None,
         }]),
-        "column-option" => {
+        ObjectKind::ColumnOption => {
             let unset = from.undo.clone().map(Change::plain);
             Some(
                 unset
@@ -147,7 +149,7 @@ fn attributes(from: &Kept, to: &Kept, shown: &str) -> Option<Vec<Change>> {
 
 fn foreign_options(from: &Kept, to: &Kept) -> Option<Vec<Change>> {
     let ((head, mut had), (other, mut wanted)) = (options_of(&from.sql)?, options_of(&to.sql)?);
-    if to.kind.kind == "user-mapping" {
+    if to.kind.kind == ObjectKind::UserMapping {
         // Whether the server has one, and which, no export tells.
         had.retain(|name, _| !is_secret(name));
         wanted.retain(|name, _| !is_secret(name));
@@ -167,7 +169,7 @@ fn foreign_options(from: &Kept, to: &Kept) -> Option<Vec<Change>> {
         let (rest, _) = version(&head).unwrap_or((head.clone(), String::new()));
         let (other_rest, wanted) = version(&other)?;
         let is_one = rest.replace(' ', "") == other_rest.replace(' ', "");
-        (to.kind.kind == "foreign-server" && is_one).then_some(())?;
+        (to.kind.kind == ObjectKind::ForeignServer && is_one).then_some(())?;
         action = format!(" VERSION {wanted}");
     }
     let list = options_changed(&had, &wanted);

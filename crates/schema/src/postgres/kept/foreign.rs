@@ -10,7 +10,7 @@ use super::{Kind, Named, Setting, Step, object};
 use crate::postgres::locks::ACCESS_EXCLUSIVE;
 use crate::postgres::model::Kept;
 use crate::postgres::name::quote;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 /// Reads the rest of `CREATE FOREIGN TABLE`: the table, and a setting for the options of each
 /// column, as in dumps.
@@ -72,8 +72,8 @@ fn column_options(table: &Identity, column: &str, options: &str) -> Option<Step>
     );
     let list: Vec<&str> = listed(options);
     let setting = Setting {
-        kind: "foreign-column-options",
-        of: Some(("foreign-table", table.text.clone())),
+        kind: ObjectKind::ForeignColumnOptions,
+        of: Some((ObjectKind::ForeignTable, table.text.clone())),
         on: None,
         name: format!("{}.{column}", table.text),
         base: &table.base,
@@ -112,8 +112,8 @@ pub(super) fn partition(parent: &Identity, only: &str, reader: &mut Reader<'_>) 
     let part = reader.in_schema()?;
     let (head, name) = (format!("ALTER TABLE {only}{}", parent.text), &part.text);
     let setting = Setting {
-        kind: "foreign-partition",
-        of: Some(("foreign-table", name.clone())),
+        kind: ObjectKind::ForeignPartition,
+        of: Some((ObjectKind::ForeignTable, name.clone())),
         on: Some(relation(parent)),
         name: name.clone(),
         base: &part.base,

@@ -2,6 +2,7 @@
 
 use super::reader::find_word;
 use super::{Kind, Shape};
+use crate::ObjectKind;
 use crate::postgres::model::Kept;
 
 /// What a publication publishes by default.
@@ -10,15 +11,19 @@ const PUBLISHED: &str = "publish='delete,insert,truncate,update'";
 /// Normal form of a definition. Lists of options have no order.
 pub(super) fn norm_of(kind: &Kind, text: &str) -> String {
     match kind.kind {
-        "publication" => return norm_of_publication(text),
-        "subscription" => return norm_of_subscription(text),
-        "publication-table" => return norm(text).replacen("add table only ", "add table ", 1),
-        "operator-class" => return norm_of_class(kind, text),
-        "text-search-mapping" => return norm(text).replacen(" alter mapping ", " add mapping ", 1),
+        ObjectKind::Publication => return norm_of_publication(text),
+        ObjectKind::Subscription => return norm_of_subscription(text),
+        ObjectKind::PublicationTable => {
+            return norm(text).replacen("add table only ", "add table ", 1);
+        }
+        ObjectKind::OperatorClass => return norm_of_class(kind, text),
+        ObjectKind::TextSearchMapping => {
+            return norm(text).replacen(" alter mapping ", " add mapping ", 1);
+        }
         _ => {}
     }
     let mut norm = norm(text);
-    if kind.kind == "language" {
+    if kind.kind == ObjectKind::Language {
         norm = norm.replacen("procedural language ", "language ", 1);
     }
     let is_in_schema = matches!(
@@ -38,7 +43,10 @@ pub(super) fn norm_of(kind: &Kind, text: &str) -> String {
         Shape::InSchema => kind.words == "COLLATION" || kind.words.starts_with("TEXT SEARCH"),
         Shape::Global => norm.contains("options("),
         Shape::Composite | Shape::Cast | Shape::Rule | Shape::OfMethod => false,
-        Shape::Setting => matches!(kind.kind, "column-option" | "foreign-column-options"),
+        Shape::Setting => matches!(
+            kind.kind,
+            ObjectKind::ColumnOption | ObjectKind::ForeignColumnOptions
+        ),
     };
     let Some(start) = last_list(&norm).filter(|_| has_options) else {
         return norm;
@@ -82,7 +90,7 @@ pub(crate) fn calls_publisher(kept: &Kept) -> bool {
         let option = option.replace(' ', "");
         option == "connect='false'" || option == "create_slot='false'"
     };
-    kept.kind.kind == "subscription" && !options.iter().any(is_quiet)
+    kept.kind.kind == ObjectKind::Subscription && !options.iter().any(is_quiet)
 }
 
 /// Whether an option of a user mapping is missing in exports.

@@ -3,6 +3,7 @@
 use super::norm::listed;
 use super::reader::{Identity, Reader, find_word, relation};
 use super::{Kind, Setting, Step, object};
+use crate::ObjectKind;
 use crate::postgres::model::Kept;
 use crate::postgres::name::quote;
 
@@ -66,8 +67,8 @@ fn published_schema(publication: &Identity, reader: &mut Reader<'_>) -> Option<K
     let schema = reader.name()?.pop()?;
     let (name, quoted) = (&publication.text, quote(&schema));
     let setting = Setting {
-        kind: "publication-schema",
-        of: Some(("publication", name.clone())),
+        kind: ObjectKind::PublicationSchema,
+        of: Some((ObjectKind::Publication, name.clone())),
         on: None,
         name: format!("{name} ON {quoted}"),
         base: &publication.base,
@@ -85,8 +86,8 @@ fn published_table(publication: &Identity, reader: &mut Reader<'_>) -> Option<Ke
     let gap = if rest.is_empty() { "" } else { " " };
     let (name, quoted) = (&publication.text, &table.text);
     let setting = Setting {
-        kind: "publication-table",
-        of: Some(("publication", name.clone())),
+        kind: ObjectKind::PublicationTable,
+        of: Some((ObjectKind::Publication, name.clone())),
         on: Some(relation(&table)),
         name: format!("{name} ON {quoted}"),
         base: &publication.base,

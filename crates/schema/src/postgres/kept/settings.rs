@@ -5,6 +5,7 @@ use super::norm::listed;
 use super::published::{of_publication, publication};
 use super::reader::{Identity, Reader, find_word, relation, types};
 use super::{Kind, Setting, Step, named, object};
+use crate::ObjectKind;
 use crate::postgres::model::Kept;
 use crate::postgres::name::{Name, fold, quote};
 
@@ -15,9 +16,9 @@ pub(super) fn of_create(
     reader: &mut Reader<'_>,
 ) -> Vec<Step> {
     match kind.kind {
-        "publication" => publication(kind, identity, reader),
-        "foreign-table" => foreign_table(kind, identity, reader),
-        "operator-class" => operator_class(kind, identity, reader),
+        ObjectKind::Publication => publication(kind, identity, reader),
+        ObjectKind::ForeignTable => foreign_table(kind, identity, reader),
+        ObjectKind::OperatorClass => operator_class(kind, identity, reader),
         _ => vec![Step::made(object(kind, identity, reader.text().to_owned()))],
     }
 }
@@ -29,11 +30,11 @@ pub(super) fn of_alter(
     reader: &mut Reader<'_>,
 ) -> Option<Vec<Step>> {
     match kind.kind {
-        "publication" => of_publication(identity, reader),
-        "text-search-configuration" => mappings(identity, reader),
-        "operator-family" => members(identity, reader),
-        "event-trigger" => event_trigger(identity, reader).map(|step| vec![step]),
-        "statistics" => target(identity, reader).map(|step| vec![step]),
+        ObjectKind::Publication => of_publication(identity, reader),
+        ObjectKind::TextSearchConfiguration => mappings(identity, reader),
+        ObjectKind::OperatorFamily => members(identity, reader),
+        ObjectKind::EventTrigger => event_trigger(identity, reader).map(|step| vec![step]),
+        ObjectKind::Statistics => target(identity, reader).map(|step| vec![step]),
         _ => None,
     }
 }
@@ -53,7 +54,7 @@ fn operator_class(kind: &'static Kind, identity: Identity, reader: &mut Reader<'
         text[..items].trim_end(),
         &text[items..]
     );
-    let family = named("operator-family").map(|kind| {
+    let family = named(ObjectKind::OperatorFamily).map(|kind| {
         let family = Identity {
             text: identity.text.clone(),
             base: identity.base.clone(),
@@ -76,7 +77,7 @@ fn mappings(configuration: &Identity, reader: &mut Reader<'_>) -> Option<Vec<Ste
         let tokens = reader.word("FOR").then(|| listed(reader.rest()))?;
         let key = |token: &str| {
             let token = quote(&fold(token));
-            ("text-search-mapping", format!("{name} FOR {token}"))
+            (ObjectKind::TextSearchMapping, format!("{name} FOR {token}"))
         };
         return Some(tokens.into_iter().map(key).map(Step::Unset).collect());
     }
@@ -88,8 +89,8 @@ fn mappings(configuration: &Identity, reader: &mut Reader<'_>) -> Option<Vec<Ste
     let at = find_word(rest, "WITH")?;
     let dictionaries = rest[at + "WITH".len()..].trim();
     let one = |token: &str| Setting {
-        kind: "text-search-mapping",
-        of: Some(("text-search-configuration", name.clone())),
+        kind: ObjectKind::TextSearchMapping,
+        of: Some((ObjectKind::TextSearchConfiguration, name.clone())),
         on: None,
         name: format!("{name} FOR {token}"),
         base: &configuration.base,
@@ -123,8 +124,8 @@ fn members(family: &Identity, reader: &mut Reader<'_>) -> Option<Vec<Step>> {
         let sides = types(Reader::new(&rest[open..], "").parens()?);
         let member = format!("{word} {number} ({sides})");
         let setting = Setting {
-            kind: "operator-family-member",
-            of: Some(("operator-family", name.clone())),
+            kind: ObjectKind::OperatorFamilyMember,
+            of: Some((ObjectKind::OperatorFamily, name.clone())),
             on: None,
             name: format!("{name}: {member}"),
             base: &family.base,
@@ -144,8 +145,8 @@ fn event_trigger(trigger: &Identity, reader: &mut Reader<'_>) -> Option<Step> {
     let is_known = words.iter().any(|words| state.eq_ignore_ascii_case(words));
     let name = &trigger.text;
     let setting = is_known.then(|| Setting {
-        kind: "event-trigger-state",
-        of: Some(("event-trigger", name.clone())),
+        kind: ObjectKind::EventTriggerState,
+        of: Some((ObjectKind::EventTrigger, name.clone())),
         on: None,
         name: name.clone(),
         base: &trigger.base,
@@ -160,8 +161,8 @@ fn target(statistics: &Identity, reader: &mut Reader<'_>) -> Option<Step> {
     let target = reader.words("SET STATISTICS").then(|| reader.rest())?;
     let name = &statistics.text;
     let setting = Setting {
-        kind: "statistics-target",
-        of: Some(("statistics", name.clone())),
+        kind: ObjectKind::StatisticsTarget,
+        of: Some((ObjectKind::Statistics, name.clone())),
         on: None,
         name: name.clone(),
         base: &statistics.base,
@@ -207,7 +208,7 @@ struct OnTable {
 }
 
 impl OnTable {
-    fn setting(&self, kind: &'static str, name: String, action: &str, undo: &str) -> Setting<'_> {
+    fn setting(&self, kind: ObjectKind, name: String, action: &str, undo: &str) -> Setting<'_> {
         let (quoted, only) = (&self.table.text, self.only);
         Setting {
             kind,
@@ -229,7 +230,7 @@ impl OnTable {
             let undo = "SET WITHOUT CLUSTER";
             return set_unless(
                 false,
-                self.setting("cluster", quoted.clone(), &action, undo),
+                self.setting(ObjectKind::Cluster, quoted.clone(), &action, undo),
             );
         }
         let start = reader.at();
@@ -241,15 +242,15 @@ impl OnTable {
             return partition(&self.table, self.only, reader);
         }
         if reader.words("NOT OF") {
-            return Some(Step::Unset(("typed-table", quoted.clone())));
+            return Some(Step::Unset((ObjectKind::TypedTable, quoted.clone())));
         }
         if reader.word("OF") {
             let action = format!("OF {}", reader.in_schema()?.text);
-            let setting = self.setting("typed-table", quoted.clone(), &action, "NOT OF");
+            let setting = self.setting(ObjectKind::TypedTable, quoted.clone(), &action, "NOT OF");
             return set_unless(false, setting);
         }
         if reader.words("SET WITHOUT CLUSTER") {
-            return Some(Step::Unset(("cluster", quoted.clone())));
+            return Some(Step::Unset((ObjectKind::Cluster, quoted.clone())));
         }
         for state in ["DISABLE", "ENABLE REPLICA", "ENABLE ALWAYS", "ENABLE"] {
             let start = reader.at();
@@ -258,8 +259,8 @@ impl OnTable {
                 let name = format!("{rule} ON {quoted}");
                 let undo = format!("ENABLE RULE {rule}");
                 let action = format!("{state} RULE {rule}");
-                let mut setting = self.setting("rule-state", name.clone(), &action, &undo);
-                setting.of = Some(("rule", name));
+                let mut setting = self.setting(ObjectKind::RuleState, name.clone(), &action, &undo);
+                setting.of = Some((ObjectKind::Rule, name));
                 return set_unless(state == "ENABLE", setting);
             }
             reader.go(start);
@@ -276,18 +277,18 @@ impl OnTable {
         if reader.words("SET STATISTICS") {
             let (target, undo) = (reader.rest(), format!("{head} SET STATISTICS -1"));
             let action = format!("{head} SET STATISTICS {target}");
-            let setting = self.setting("statistics-target", name, &action, &undo);
+            let setting = self.setting(ObjectKind::StatisticsTarget, name, &action, &undo);
             return set_unless(is_usual_target(target), setting);
         }
         if reader.words("SET DEFAULT") {
             let (value, undo) = (reader.rest(), format!("{head} DROP DEFAULT"));
             let action = format!("{head} SET DEFAULT {value}");
-            let setting = self.setting("column-default", name, &action, &undo);
+            let setting = self.setting(ObjectKind::ColumnDefault, name, &action, &undo);
             return set_unless(false, setting);
         }
         for (word, kind) in [
-            ("STORAGE", "column-storage"),
-            ("COMPRESSION", "column-compression"),
+            ("STORAGE", ObjectKind::ColumnStorage),
+            ("COMPRESSION", ObjectKind::ColumnCompression),
         ] {
             let start = reader.at();
             if reader.word("SET") && reader.word(word) {
@@ -306,7 +307,10 @@ impl OnTable {
             .collect();
         let action = format!("{head} SET ({options})");
         let undo = format!("{head} RESET ({})", names.join(", "));
-        set_unless(false, self.setting("column-option", name, &action, &undo))
+        set_unless(
+            false,
+            self.setting(ObjectKind::ColumnOption, name, &action, &undo),
+        )
     }
 }
 
@@ -316,7 +320,7 @@ pub(super) fn placed(words: &str, of: &Identity, reader: &mut Reader<'_>) -> Opt
     let space = space.last()?;
     let head = format!("ALTER {words} {} SET TABLESPACE", of.text);
     let setting = Setting {
-        kind: "tablespace",
+        kind: ObjectKind::Tablespace,
         of: None,
         on: Some(relation(of)),
         name: of.text.clone(),
@@ -345,7 +349,7 @@ pub(super) fn of_index(reader: &mut Reader<'_>) -> Option<Step> {
         index.text
     );
     let setting = Setting {
-        kind: "statistics-target",
+        kind: ObjectKind::StatisticsTarget,
         of: None,
         on: Some(relation(&index)),
         name: format!("{}.{number}", index.text),
@@ -367,8 +371,8 @@ pub(super) fn of_attribute_comment(reader: &mut Reader<'_>) -> Option<Step> {
     let name = Name::new(schema.clone(), base.clone()).quoted();
     let head = format!("COMMENT ON COLUMN {name}.{} IS", quote(&attribute));
     let setting = Setting {
-        kind: "attribute-comment",
-        of: Some(("composite-type", name.clone())),
+        kind: ObjectKind::AttributeComment,
+        of: Some((ObjectKind::CompositeType, name.clone())),
         on: None,
         name: format!("{name}.{}", quote(&attribute)),
         base: &base,
@@ -401,7 +405,7 @@ pub(super) fn of_label(reader: &mut Reader<'_>) -> Option<Step> {
     let base = words.last()?.rsplit('.').next().unwrap_or_default();
     let head = format!("SECURITY LABEL {provider}ON {object} IS");
     let setting = Setting {
-        kind: "security-label",
+        kind: ObjectKind::SecurityLabel,
         of: None,
         on: None,
         name: format!("{provider}ON {object}"),

@@ -2,48 +2,49 @@
 
 use super::norm::norm;
 use super::*;
+use crate::ObjectKind;
 
 #[test]
 fn objects_are_told_apart() {
     for (text, kind, name) in [
         (
             "CREATE TYPE addr AS (street text)",
-            "composite-type",
+            ObjectKind::CompositeType,
             "public.addr",
         ),
         (
             "create type app.fr as range (subtype = float8)",
-            "range-type",
+            ObjectKind::RangeType,
             "app.fr",
         ),
         (
             "CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int)",
-            "aggregate",
+            ObjectKind::Aggregate,
             "public.total(integer)",
         ),
         (
             "CREATE CAST (int AS text) WITH INOUT",
-            "cast",
+            ObjectKind::Cast,
             "(integer AS text)",
         ),
         (
             "CREATE OR REPLACE RULE r AS ON DELETE TO app.t DO INSTEAD NOTHING",
-            "rule",
+            ObjectKind::Rule,
             "r ON app.t",
         ),
         (
             "CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)",
-            "operator",
+            ObjectKind::Operator,
             "public.=== (integer, integer)",
         ),
         (
             "CREATE STATISTICS IF NOT EXISTS s ON a, b FROM t",
-            "statistics",
+            ObjectKind::Statistics,
             "public.s",
         ),
         (
             "CREATE EVENT TRIGGER et ON ddl_command_end EXECUTE FUNCTION f()",
-            "event-trigger",
+            ObjectKind::EventTrigger,
             "et",
         ),
     ] {

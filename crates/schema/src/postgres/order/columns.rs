@@ -3,32 +3,38 @@
 use std::collections::HashMap;
 
 use super::{Builder, Part};
+use crate::plan::Steps;
+use crate::postgres::diff::{ColumnStep, TableChange};
 use crate::postgres::hazards::{self, Cast};
 use crate::postgres::model::{Column, Constraint, ConstraintKind, Table, Type};
 use crate::postgres::name::Name;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
-    pub(super) fn columns(&mut self, from: &'a Table, to: &'a Table) {
-        self.clear_the_way(from, to);
+    pub(super) fn columns(&mut self, change: &'a TableChange<'a>) {
+        self.drop_dependents(change);
+        let (from, to) = (change.from, change.to);
         let mut dropped: HashMap<&str, usize> = HashMap::new();
         // A column's type cannot be changed while another one is computed from it.
-        if !self.retyped(from, to).is_empty() {
-            for column in to.columns.values() {
-                if let Some(before) = from.columns.get(&column.name)
-                    && self.is_recomputed(from, to, before, column)
-                {
-                    let at = self.drop_column(&to.name, before, self.leaving(before, column));
+        if !change.retyped.is_empty() {
+            for step in &change.columns {
+                if let ColumnStep::Remake { from, to: column } = *step {
+                    let at = self.drop_column(&to.name, from, self.leaving(from, column));
                     dropped.insert(&column.name, at);
                 }
             }
         }
-        for column in to.columns.values() {
-            match from.columns.get(&column.name) {
-                Some(before) if !self.is_recomputed(from, to, before, column) => {
-                    self.change_column(from, to, before, column);
-                }
-                Some(before) => {
+        for step in &change.columns {
+            match *step {
+                ColumnStep::Add(column) => drop(self.add_column(to, column)),
+                ColumnStep::Change {
+                    from: before,
+                    to: column,
+                } => self.change_column(from, to, before, column),
+                ColumnStep::Remake {
+                    from: before,
+                    to: column,
+                } => {
                     let needs = match dropped.get(column.name.as_str()) {
                         Some(at) => *at,
                         None => self.drop_column(&to.name, before, self.leaving(before, column)),
@@ -36,7 +42,6 @@ impl<'a> Builder<'a> {
                     let at = self.add_column(to, column);
                     self.statements[at].needs.push(needs);
                 }
-                None => drop(self.add_column(to, column)),
             }
         }
     }
@@ -50,14 +55,6 @@ impl<'a> Builder<'a> {
             true => Verb::Drop,
             false => Verb::Aside,
         }
-    }
-
-    /// Whether two columns differ in type or in the order of text.
-    pub(super) fn is_retyped(&self, before: &Column, column: &Column) -> bool {
-        !before.data_type.is_same(&column.data_type)
-            || !self
-                .same
-                .collation(before.collation.as_deref(), column.collation.as_deref())
     }
 
     pub(super) fn add_column(&mut self, to: &'a Table, column: &'a Column) -> usize {
@@ -80,7 +77,7 @@ impl<'a> Builder<'a> {
         let functions = || self.to.functions.values();
         let is_volatile = default.is_some_and(|it| hazards::is_volatile(it, functions()));
         let hazards = hazards::of_added(&to.name, column, is_volatile);
-        let at = self.push_with(sql, Verb::Add, "column", shown, hazards);
+        let at = self.push_with(sql, Verb::Add, ObjectKind::Column, shown, hazards);
         self.column_details(&to.name, None, column);
         at
     }
@@ -101,7 +98,7 @@ impl<'a> Builder<'a> {
             (_, None) => hazards.insert(0, Hazard::DataLoss(format!("the values of {shown}"))),
             (_, Some(_)) => hazards.insert(0, Hazard::Drop(format!("column {shown}"))),
         }
-        self.push_with(sql, verb, "column", shown, hazards)
+        self.push_with(sql, verb, ObjectKind::Column, shown, hazards)
     }
 
     fn change_column(
@@ -113,10 +110,11 @@ impl<'a> Builder<'a> {
     ) {
         let mut had_default = before.default.is_some();
         let stored = self
+            .sides
             .stored_table(&to.name)
             .and_then(|stored| stored.columns.get(&column.name));
-        let mut same_default = self.same.default(before, column)
-            || stored.is_some_and(|stored| self.same.default(before, stored));
+        let mut same_default = self.sides.same.default(before, column)
+            || stored.is_some_and(|stored| self.sides.same.default(before, stored));
         // Most plans take nothing out of the way, and have many columns.
         let has_gone = !self.gone.is_empty();
         if has_gone && self.is_gone(&Part::Default(to.name.clone(), column.name.clone())) {
@@ -137,7 +135,7 @@ impl<'a> Builder<'a> {
             had_default = false;
             same_default = column.default.is_none();
         }
-        if self.is_retyped(before, column) {
+        if self.sides.is_retyped(before, column) {
             // The server would cast the old default, which may fail, and gives another expression
             // than the new one is.
             let cast = hazards::cast(&before.data_type, &column.data_type);
@@ -177,7 +175,7 @@ impl<'a> Builder<'a> {
         let ident = self.printer.ident(&column.name);
         let sql = self.alter(table, &format!("ALTER COLUMN {ident} {action}"));
         let shown = self.shown_part(table, &column.name);
-        self.push_with(sql, Verb::Alter, "column", shown, hazards)
+        self.push_with(sql, Verb::Alter, ObjectKind::Column, shown, hazards)
     }
 
     fn change_default(&mut self, table: &Name, column: &Column, had_default: bool) {
@@ -256,7 +254,7 @@ impl<'a> Builder<'a> {
             let sequence = self.push_with(
                 sql,
                 Verb::Alter,
-                "sequence",
+                ObjectKind::Sequence,
                 shown,
                 vec![hazards::SHARE_ROW_EXCLUSIVE],
             );

@@ -1,10 +1,11 @@
 //! Comments.
 
 use super::{Builder, Part};
-use crate::Verb;
+use crate::plan::Steps;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Domain, Index, Meta, Table, Trigger, TypeKind, UserType};
 use crate::postgres::name::{Name, literal};
+use crate::{ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn comments(&mut self) {
@@ -34,7 +35,7 @@ impl<'a> Builder<'a> {
             let before = from
                 .types
                 .get(&found.name)
-                .filter(|_| !self.is_replaced_type(&found.name));
+                .filter(|_| !self.sides.is_replaced_type(&found.name));
             let target = format!("{word} {}", self.printer.name(&found.name));
             let shown = self.shown(&found.name);
             self.comment(&target, before.map(|found| &found.meta), &found.meta, shown);
@@ -71,7 +72,7 @@ impl<'a> Builder<'a> {
             TypeKind::Domain(domain) => Some(domain),
             TypeKind::Enum(_) => None,
         });
-        let is_new = from.map_or_else(Vec::new, |from| self.domain_checks(name, from, to).1);
+        let is_new = from.map_or_else(Vec::new, |from| self.sides.domain_checks(name, from, to).1);
         for check in &to.checks {
             let same = from
                 .filter(|_| !is_new.iter().any(|new| new.name == check.name))
@@ -95,7 +96,7 @@ impl<'a> Builder<'a> {
             let before = from
                 .functions
                 .get(key)
-                .filter(|before| self.same.same_call(before, function));
+                .filter(|before| self.sides.same.same_call(before, function));
             let target = format!(
                 "{} {}",
                 function.word(),
@@ -134,7 +135,7 @@ impl<'a> Builder<'a> {
         self.push(
             format!("COMMENT ON {target} IS {text}"),
             Verb::Comment,
-            "comment",
+            ObjectKind::Comment,
             shown,
         );
     }

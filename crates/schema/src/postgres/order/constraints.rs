@@ -2,24 +2,13 @@
 
 use super::tables::{is_late, same_set};
 use super::{Builder, Part};
+use crate::plan::Steps;
 use crate::postgres::hazards;
 use crate::postgres::model::{Constraint, ConstraintKind, Foreign, Table};
 use crate::postgres::name::Name;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
-    /// Whether both say the same, or the server said so.
-    fn is_same_constraint(&self, from: &Constraint, to: &Constraint, table: &Name) -> bool {
-        let stored = self
-            .stored_table(table)
-            .and_then(|stored| stored.constraints.get(&to.name));
-        let same = super::Same {
-            default_schema: self.same.default_schema,
-        };
-        same.constraint(from, to, table)
-            || stored.is_some_and(|stored| same.constraint(from, stored, table))
-    }
-
     /// Current form of a wanted constraint: found by name, or, for a generated name, by definition.
     fn counterpart(
         &self,
@@ -42,23 +31,8 @@ impl<'a> Builder<'a> {
         let mut others = from.constraints.values().filter(is_there);
         others.find(|other| {
             !to.constraints.contains(&other.name)
-                && self.is_same_constraint(other, wanted, &to.name)
+                && self.sides.is_same_constraint(other, wanted, &to.name)
         })
-    }
-
-    /// Whether an existing constraint stays, perhaps renamed.
-    pub(super) fn is_constraint_kept(
-        &self,
-        from: &'a Table,
-        to: &'a Table,
-        constraint: &Constraint,
-    ) -> bool {
-        to.constraints.contains(&constraint.name)
-            || to.constraints.values().any(|wanted| {
-                !wanted.is_named
-                    && !from.constraints.contains(&wanted.name)
-                    && self.is_same_constraint(constraint, wanted, &to.name)
-            })
     }
 
     /// Checks, then the primary key, then unique ones.
@@ -66,7 +40,10 @@ impl<'a> Builder<'a> {
         for constraint in from.constraints.values() {
             let is_check = matches!(constraint.kind, ConstraintKind::Check(_));
             let part = Part::Constraint(from.name.clone(), constraint.name.clone());
-            if is_check && !self.is_gone(&part) && !self.is_constraint_kept(from, to, constraint) {
+            if is_check
+                && !self.is_gone(&part)
+                && !self.sides.is_constraint_kept(from, to, constraint)
+            {
                 self.drop_constraint(&to.name, constraint);
             }
         }
@@ -92,7 +69,7 @@ impl<'a> Builder<'a> {
         let is_same = match (before, wanted, counterpart) {
             (None, None, _) => true,
             (Some(_), Some(wanted), Some(found)) => {
-                self.is_same_constraint(found, wanted, &to.name)
+                self.sides.is_same_constraint(found, wanted, &to.name)
             }
             _ => false,
         };
@@ -143,10 +120,10 @@ impl<'a> Builder<'a> {
             self.add_constraint(&to.name, wanted);
             return;
         };
-        if self.is_same_constraint(found, wanted, &to.name) {
+        if self.sides.is_same_constraint(found, wanted, &to.name) {
             return self.rename_made(&to.name, found, wanted);
         }
-        if self.is_validated(found, wanted, &to.name) {
+        if self.sides.is_validated(found, wanted, &to.name) {
             let sql = self.alter(
                 &to.name,
                 &format!("VALIDATE CONSTRAINT {}", self.printer.ident(&wanted.name)),
@@ -154,7 +131,7 @@ impl<'a> Builder<'a> {
             let shown = self.shown_part(&to.name, &wanted.name);
             let mut hazards = hazards::of_constraint(&to.name, wanted);
             hazards[0] = hazards::SHARE_UPDATE_EXCLUSIVE;
-            self.push_with(sql, Verb::Validate, "constraint", shown, hazards);
+            self.push_with(sql, Verb::Validate, ObjectKind::Constraint, shown, hazards);
             return;
         }
         if found.keys().is_some() {
@@ -163,13 +140,6 @@ impl<'a> Builder<'a> {
         let dropped = self.drop_constraint(&to.name, found);
         let at = self.add_constraint(&to.name, wanted);
         self.statements[at].needs.push(dropped);
-    }
-
-    /// Whether nothing but the check of the rows is missing.
-    fn is_validated(&self, found: &Constraint, wanted: &Constraint, table: &Name) -> bool {
-        let mut checked = found.clone();
-        checked.not_valid = false;
-        found.not_valid && !wanted.not_valid && self.is_same_constraint(&checked, wanted, table)
     }
 
     /// Renames a constraint from a name generated for another table or column to the one generated
@@ -187,7 +157,7 @@ impl<'a> Builder<'a> {
         self.push_with(
             sql,
             Verb::Rename,
-            "constraint",
+            ObjectKind::Constraint,
             shown,
             vec![hazards::ACCESS_EXCLUSIVE],
         );
@@ -203,7 +173,7 @@ impl<'a> Builder<'a> {
             Hazard::Drop(format!("constraint {}", constraint.name)),
             hazards::ACCESS_EXCLUSIVE,
         ];
-        self.push_with(sql, Verb::Relax, "constraint", shown, hazards)
+        self.push_with(sql, Verb::Relax, ObjectKind::Constraint, shown, hazards)
     }
 
     pub(super) fn add_constraint(&mut self, table: &Name, constraint: &Constraint) -> usize {
@@ -241,7 +211,7 @@ impl<'a> Builder<'a> {
         });
         self.fresh
             .insert(Part::Constraint(table.clone(), constraint.name.clone()));
-        self.push_with(sql, Verb::Add, "constraint", shown, hazards)
+        self.push_with(sql, Verb::Add, ObjectKind::Constraint, shown, hazards)
     }
 
     /// Exclusion and foreign keys: all changed ones are dropped first.
@@ -254,7 +224,7 @@ impl<'a> Builder<'a> {
                 .from
                 .tables
                 .get(&table.name)
-                .filter(|before| !self.is_remade(before, table));
+                .filter(|before| !self.sides.is_remade(before, table));
             for wanted in table.constraints.values().filter(|each| is_late(each)) {
                 let part = Part::Constraint(table.name.clone(), wanted.name.clone());
                 if self.made.contains(&part) {
@@ -263,10 +233,10 @@ impl<'a> Builder<'a> {
                 let found = before.and_then(|before| self.counterpart(before, table, wanted));
                 match found {
                     None => added.push((table, wanted)),
-                    Some(found) if self.is_same_constraint(found, wanted, &table.name) => {
+                    Some(found) if self.sides.is_same_constraint(found, wanted, &table.name) => {
                         self.rename_made(&table.name, found, wanted);
                     }
-                    Some(found) if self.is_validated(found, wanted, &table.name) => {
+                    Some(found) if self.sides.is_validated(found, wanted, &table.name) => {
                         if let Some(before) = before {
                             self.change_constraint(before, table, wanted);
                         }

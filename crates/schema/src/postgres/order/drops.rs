@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use super::tables::is_late;
-use super::views::sorted;
+use super::views::behind_used;
 use super::{Builder, Part};
+use crate::plan::Steps;
 use crate::postgres::hazards;
 use crate::postgres::kept::Stage;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{ConstraintKind, Table, Trigger};
 use crate::postgres::name::Name;
-use crate::{Hazard, Statement, Verb};
+use crate::{Hazard, ObjectKind, Statement, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn drops(&mut self) {
@@ -57,7 +58,7 @@ impl<'a> Builder<'a> {
                     let hazard = Hazard::Drop(format!("row level security of {shown}"));
                     self.push_drop(
                         sql,
-                        "row-security",
+                        ObjectKind::RowSecurity,
                         shown,
                         vec![hazard, hazards::ACCESS_EXCLUSIVE],
                     );
@@ -70,7 +71,7 @@ impl<'a> Builder<'a> {
             }
         }
         for (on, triggers) in from.foreign_triggers.iter() {
-            let stays = to.kept.contains(&("foreign-table", on.quoted()));
+            let stays = to.kept.contains(&(ObjectKind::ForeignTable, on.quoted()));
             if stays && !self.is_foreign_fresh(on) {
                 let wanted = to.foreign_triggers.get(on).unwrap_or(&none);
                 self.dropped_triggers(on, triggers, wanted);
@@ -100,7 +101,7 @@ impl<'a> Builder<'a> {
 
     fn dropped_views(&mut self) {
         let (from, to) = (self.from, self.to);
-        for view in sorted(from.views.values()).into_iter().rev() {
+        for view in behind_used(from.views.values()).into_iter().rev() {
             if !to.views.contains(&view.name) && !self.is_gone(&Part::View(view.name.clone())) {
                 self.drop_view(view, true);
             }
@@ -119,7 +120,7 @@ impl<'a> Builder<'a> {
                 let part = Part::Constraint(table.name.clone(), constraint.name.clone());
                 if is_ours
                     && !self.is_gone(&part)
-                    && !self.is_constraint_kept(table, wanted, constraint)
+                    && !self.sides.is_constraint_kept(table, wanted, constraint)
                 {
                     self.drop_constraint(&table.name, constraint);
                 }
@@ -203,7 +204,7 @@ impl<'a> Builder<'a> {
             {
                 let part = Part::Index(table.name.clone(), index.name.clone());
                 let was_renamed = |statement: &Statement| {
-                    (statement.verb, statement.object.kind) == (Verb::Rename, "index")
+                    (statement.verb, statement.object.kind) == (Verb::Rename, ObjectKind::Index)
                         && statement.object.name == index.name
                 };
                 if !wanted.indexes.contains(&index.name)
@@ -272,7 +273,7 @@ impl<'a> Builder<'a> {
                 Hazard::DataLoss(format!("the place of {shown}")),
                 hazards::ACCESS_EXCLUSIVE,
             ];
-            self.push_drop(sql, "sequence", shown, hazards);
+            self.push_drop(sql, ObjectKind::Sequence, shown, hazards);
         }
     }
 
@@ -286,7 +287,7 @@ impl<'a> Builder<'a> {
             let sql = format!("DROP EXTENSION {}", self.printer.ident(name));
             self.push_drop(
                 sql,
-                "extension",
+                ObjectKind::Extension,
                 name.clone(),
                 vec![Hazard::Drop(format!("extension {name}"))],
             );
@@ -299,7 +300,7 @@ impl<'a> Builder<'a> {
             let sql = format!("DROP SCHEMA {}", self.printer.ident(name));
             self.push_drop(
                 sql,
-                "schema",
+                ObjectKind::Schema,
                 name.clone(),
                 vec![Hazard::Drop(format!("schema {name}"))],
             );

@@ -1,9 +1,11 @@
 //! Enums: values are added in place; removing one recreates the type.
 
 use super::Builder;
+use crate::plan::Steps;
+use crate::postgres::diff::labels;
 use crate::postgres::model::{EnumValue, UserType};
 use crate::postgres::name::literal;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl Builder<'_> {
     /// Adds values at the wanted positions. A removed value, or a different order, requires a new
@@ -34,7 +36,12 @@ impl Builder<'_> {
                 self.printer.name(name),
                 literal(label)
             );
-            self.push(sql, Verb::Add, "enum-value", format!("{shown}.{label}"));
+            self.push(
+                sql,
+                Verb::Add,
+                ObjectKind::EnumValue,
+                format!("{shown}.{label}"),
+            );
             let position = before.and_then(|next| there.iter().position(|each| each == next));
             there.insert(position.unwrap_or(there.len()), label);
         }
@@ -55,7 +62,7 @@ impl Builder<'_> {
         let query = self.values_of_type(&to.name, &is_lost);
         let statement = &mut self.statements[first];
         statement.verb = Verb::Drop;
-        statement.object.kind = "enum-value";
+        statement.object.kind = ObjectKind::EnumValue;
         statement.object.name = format!("{}.{}", statement.object.name, lost[0]);
         statement.hazards.push(Hazard::MayFail {
             reason: format!("no row may hold {}", lost.join(", ")),
@@ -71,7 +78,7 @@ impl Builder<'_> {
             .iter()
             .enumerate()
             .filter(|(_, statement)| {
-                (statement.verb, statement.object.kind) == (Verb::Add, "enum-value")
+                (statement.verb, statement.object.kind) == (Verb::Add, ObjectKind::EnumValue)
             })
             .filter_map(|(at, statement)| {
                 let (_, label) = statement.sql.split_once("ADD VALUE ")?;
@@ -87,7 +94,7 @@ impl Builder<'_> {
                 .any(|(other, statement)| {
                     other != at && statement.sql.contains(&label) && statement.verb != Verb::Add
                         || other != at
-                            && statement.object.kind == "column"
+                            && statement.object.kind == ObjectKind::Column
                             && statement.sql.contains(&label)
                 });
             if is_used {
@@ -95,8 +102,4 @@ impl Builder<'_> {
             }
         }
     }
-}
-
-pub(super) fn labels(values: &[EnumValue]) -> Vec<&str> {
-    values.iter().map(|value| value.label.as_str()).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Builder, Part};
+use crate::plan::Steps;
 use crate::postgres::Schema;
 use crate::postgres::kept::Key;
 use crate::postgres::model::{Grant, Privilege, Target};
@@ -11,7 +12,7 @@ use crate::postgres::read::{EVERYBODY, all_privileges, given, has_maintain};
 use crate::postgres::targets::{
     OWNER, has, has_relation, has_routine, is_default, is_global, of_target,
 };
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 type Held = BTreeMap<Privilege, bool>;
 
@@ -103,10 +104,11 @@ impl<'a> Builder<'a> {
     /// Whether a type is dropped and recreated.
     fn is_made_again_type(&self, target: &Target) -> bool {
         let is_made = |(kind, name): &Key| {
-            self.fresh.contains(&Part::Kept((*kind, name.clone()))) && of_target(target, kind, name)
+            self.fresh.contains(&Part::Kept((*kind, name.clone())))
+                && of_target(target, *kind, name)
         };
         let is_type = target.kind == "TYPE";
-        is_type && self.is_replaced_type(&target.name) || self.to.kept.keys().any(is_made)
+        is_type && self.sides.is_replaced_type(&target.name) || self.to.kept.keys().any(is_made)
     }
 
     /// Whether all privileges on a table include `MAINTAIN`.
@@ -167,7 +169,7 @@ impl<'a> Builder<'a> {
     /// Plans the words of `GRANT` or `REVOKE`.
     fn push_words(&mut self, target: &Target, words: String, verb: Verb, hazards: Vec<Hazard>) {
         let (sql, shown) = (self.about(target, words), self.shown_target(target));
-        self.push_with(sql, verb, "privilege", shown, hazards);
+        self.push_with(sql, verb, ObjectKind::Privilege, shown, hazards);
     }
 
     /// The object as written by people; of what is made later, by whom and where.

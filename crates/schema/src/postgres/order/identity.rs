@@ -1,11 +1,12 @@
 //! Columns numbering rows, and how values of a column are stored.
 
 use super::Builder;
+use crate::plan::Steps;
 use crate::postgres::hazards;
 use crate::postgres::model::{Column, Identity};
 use crate::postgres::name::{Name, literal};
 use crate::postgres::print::sequence_options;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl Builder<'_> {
     pub(super) fn identity_before(&mut self, before: &Column, column: &Column, table: &Name) {
@@ -73,7 +74,7 @@ impl Builder<'_> {
                 ),
             ] {
                 let sql = format!("ALTER SEQUENCE {name} {action}");
-                let at = self.push(sql, verb, "sequence", shown.clone());
+                let at = self.push(sql, verb, ObjectKind::Sequence, shown.clone());
                 self.statements[at].needs.push(default);
             }
             return;
@@ -84,10 +85,10 @@ impl Builder<'_> {
                 "ALTER SEQUENCE {} OWNED BY NONE",
                 self.printer.name(sequence)
             );
-            self.push(sql, Verb::Alter, "sequence", shown)
+            self.push(sql, Verb::Alter, ObjectKind::Sequence, shown)
         } else {
             let hazards = vec![Hazard::DataLoss(format!("the place of {shown}"))];
-            self.push_with(sql, Verb::Drop, "sequence", shown, hazards)
+            self.push_with(sql, Verb::Drop, ObjectKind::Sequence, shown, hazards)
         };
         self.statements[at].needs.push(default);
     }
@@ -106,10 +107,10 @@ impl Builder<'_> {
         let old = self.printer.name(&former(sequence));
         let shown = self.shown(sequence);
         let sql = format!("SELECT setval({heir}, last_value, is_called) FROM {old}");
-        let set = self.push(sql, Verb::Alter, "sequence", shown.clone());
+        let set = self.push(sql, Verb::Alter, ObjectKind::Sequence, shown.clone());
         self.statements[set].needs.push(needed);
         let sql = format!("DROP SEQUENCE {old}");
-        let dropped = self.push(sql, Verb::Aside, "sequence", shown);
+        let dropped = self.push(sql, Verb::Aside, ObjectKind::Sequence, shown);
         self.statements[dropped].needs.push(set);
     }
 
@@ -131,7 +132,7 @@ impl Builder<'_> {
             self.printer.name(table)
         );
         let shown = self.shown_part(table, &column.name);
-        let at = self.push(sql, Verb::Alter, "column", shown);
+        let at = self.push(sql, Verb::Alter, ObjectKind::Column, shown);
         self.statements[at].needs.push(needed);
     }
 
@@ -147,7 +148,7 @@ impl Builder<'_> {
             self.printer.name(table),
             self.printer.ident(&column.name)
         );
-        let at = self.push(create, Verb::Create, "sequence", shown.clone());
+        let at = self.push(create, Verb::Create, ObjectKind::Sequence, shown.clone());
         let text = literal(&sequence.quoted());
         let set = self.alter_column(
             table,
@@ -157,13 +158,13 @@ impl Builder<'_> {
         );
         self.statements[set].needs.push(at);
         if let Some(sql) = self.owner_of(sequence, table) {
-            let given = self.push(sql, Verb::Alter, "sequence", shown.clone());
+            let given = self.push(sql, Verb::Alter, ObjectKind::Sequence, shown.clone());
             self.statements[given].needs.push(at);
         }
         let owner = self.push(
             format!("ALTER SEQUENCE {name} OWNED BY {owned}"),
             Verb::Alter,
-            "sequence",
+            ObjectKind::Sequence,
             shown,
         );
         self.statements[owner].needs.push(at);

@@ -1,12 +1,13 @@
 //! Indexes of tables and of materialized views.
 
 use super::{Builder, Part};
+use crate::plan::Steps;
 use crate::plan::Way;
 use crate::postgres::hazards;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Index, IndexItem};
 use crate::postgres::name::Name;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn indexes(&mut self) {
@@ -22,7 +23,7 @@ impl<'a> Builder<'a> {
                 Some(table) => (!to
                     .tables
                     .get(on)
-                    .is_some_and(|wanted| self.is_remade(table, wanted)))
+                    .is_some_and(|wanted| self.sides.is_remade(table, wanted)))
                 .then_some(&table.indexes),
                 None => from.views.get(on).map(|view| &view.indexes),
             };
@@ -37,18 +38,21 @@ impl<'a> Builder<'a> {
         let found = before
             .and_then(|before| before.get(&wanted.name))
             .filter(is_there);
-        let stored = self.stored.and_then(|stored| match stored.tables.get(on) {
-            Some(table) => table.indexes.get(&wanted.name),
-            None => stored
-                .views
-                .get(on)
-                .and_then(|view| view.indexes.get(&wanted.name)),
-        });
+        let stored = self
+            .sides
+            .stored
+            .and_then(|stored| match stored.tables.get(on) {
+                Some(table) => table.indexes.get(&wanted.name),
+                None => stored
+                    .views
+                    .get(on)
+                    .and_then(|view| view.indexes.get(&wanted.name)),
+            });
         let mut needs = None;
         match found {
-            Some(found) if self.is_same_index(found, wanted, stored, on) => return,
+            Some(found) if self.sides.is_same_index(found, wanted, stored, on) => return,
             Some(found)
-                if self.is_same_index(
+                if self.sides.is_same_index(
                     &Index {
                         options: wanted.options.clone(),
                         ..found.clone()
@@ -69,7 +73,7 @@ impl<'a> Builder<'a> {
                     .find(|other| {
                         !wanted.is_named
                             && !self.has_index(on, &other.name)
-                            && self.is_same_index(other, wanted, stored, on)
+                            && self.sides.is_same_index(other, wanted, stored, on)
                     });
                 if let Some(twin) = twin {
                     return self.rename_index(on, twin, wanted);
@@ -98,7 +102,7 @@ impl<'a> Builder<'a> {
         self.push_with(
             sql,
             Verb::Rename,
-            "index",
+            ObjectKind::Index,
             found.name.clone(),
             vec![hazards::SHARE_UPDATE_EXCLUSIVE],
         );
@@ -127,7 +131,7 @@ impl<'a> Builder<'a> {
             self.push_with(
                 sql,
                 Verb::Alter,
-                "index",
+                ObjectKind::Index,
                 wanted.name.clone(),
                 vec![hazards::SHARE_UPDATE_EXCLUSIVE],
             );
@@ -170,7 +174,13 @@ impl<'a> Builder<'a> {
                 query: Some(hazards::duplicates(on, &columns, predicate)),
             });
         }
-        let at = self.push_with(sql, Verb::Create, "index", index.name.clone(), hazards);
+        let at = self.push_with(
+            sql,
+            Verb::Create,
+            ObjectKind::Index,
+            index.name.clone(),
+            hazards,
+        );
         self.statements[at].needs.extend(needs);
         if concurrently {
             self.statements[at].online.way = Way::Build {
@@ -194,6 +204,6 @@ impl<'a> Builder<'a> {
             true => Verb::Aside,
             false => Verb::Drop,
         };
-        self.push_with(sql, verb, "index", name.to_owned(), hazards)
+        self.push_with(sql, verb, ObjectKind::Index, name.to_owned(), hazards)
     }
 }

@@ -3,29 +3,18 @@
 use std::collections::HashSet;
 
 use super::{Builder, Part};
+use crate::plan::Steps;
 use crate::postgres::hazards;
 use crate::postgres::kept::{self, Key, Stage};
 use crate::postgres::model::{Kept, Table};
 use crate::postgres::name::Name;
 use crate::postgres::split;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
-    /// Whether the object has to be made or changed.
-    pub(super) fn kept_differs(&self, key: &Key, to: &Kept) -> bool {
-        let Some(from) = self.from.kept.get(key) else {
-            return true;
-        };
-        let stored = self.stored.and_then(|stored| stored.kept.get(key));
-        // What a copy is of is known to the server only.
-        let is_unknown = kept::has_copy(&to.norm);
-        let is_same = from.norm == to.norm || stored.is_some_and(|it| from.norm == it.norm);
-        !is_unknown && !is_same
-    }
-
     /// Whether differences matter: sqldef moves nothing between tablespaces.
     fn is_compared(&self, kept: &Kept) -> bool {
-        !(self.printer.is_sqldef() && kept.kind.kind == "tablespace")
+        !(self.printer.is_sqldef() && kept.kind.kind == ObjectKind::Tablespace)
     }
 
     /// Creates or changes the objects of a stage.
@@ -36,7 +25,7 @@ impl<'a> Builder<'a> {
         let asked = asked.filter(|(_, kept)| kept.kind.stage == stage && is_known(kept));
         let asked: Vec<(&Key, &Kept)> = asked.collect();
         for (key, kept) in asked {
-            if self.goes_with_another(key, kept) || self.kept_differs(key, kept) {
+            if self.goes_with_another(key, kept) || self.sides.kept_differs(key, kept) {
                 self.keep(key, kept);
             }
         }
@@ -55,13 +44,13 @@ impl<'a> Builder<'a> {
             return true;
         }
         match kept.kind.kind {
-            "rule" => {
+            ObjectKind::Rule => {
                 let on = kept.name.rsplit(" ON ").next();
                 let is_on = |name: &Name| Some(name.quoted().as_str()) == on;
                 let is_gone_view = |part: &Part| matches!(part, Part::View(name) if is_on(name));
                 self.created.iter().any(is_on) || self.gone.iter().any(is_gone_view)
             }
-            "statistics" => {
+            ObjectKind::Statistics => {
                 let names = split::names(&kept.sql);
                 self.created.iter().any(|table| names.contains(&table.name))
             }
@@ -71,7 +60,12 @@ impl<'a> Builder<'a> {
 
     /// Drops rules or statistics using a column of the table about to change; `mentions` finds such
     /// a column.
-    pub(super) fn clear_kept(&mut self, kind: &str, table: &Name, mentions: &dyn Fn(&str) -> bool) {
+    pub(super) fn clear_kept(
+        &mut self,
+        kind: ObjectKind,
+        table: &Name,
+        mentions: &dyn Fn(&str) -> bool,
+    ) {
         for (key, kept) in self.from.kept.iter() {
             let part = Part::Kept(key.clone());
             if kept.kind.kind == kind
@@ -92,7 +86,7 @@ impl<'a> Builder<'a> {
             let names = split::names(text);
             names.iter().any(|name| columns.contains(&name.as_str()))
         };
-        self.clear_kept("statistics", table, &mentions);
+        self.clear_kept(ObjectKind::Statistics, table, &mentions);
     }
 
     /// Whether the object is gone since the table, view or index below was recreated.
@@ -109,8 +103,8 @@ impl<'a> Builder<'a> {
     fn is_made_again(&self, on: &Name, kept: &Kept) -> bool {
         let table = self.created.contains(on) && self.from.tables.contains(on);
         let view = self.fresh.contains(&Part::View(on.clone())) && self.from.views.contains(on);
-        let is_cluster = kept.kind.kind == "cluster";
-        let is_placed = kept.kind.kind == "tablespace";
+        let is_cluster = kept.kind.kind == ObjectKind::Cluster;
+        let is_placed = kept.kind.kind == ObjectKind::Tablespace;
         let is_named = |index: &str| {
             kept.sql
                 .ends_with(&format!(" {}", self.printer.ident(index)))
@@ -137,8 +131,8 @@ impl<'a> Builder<'a> {
         let (name, bare) = (self.shown(index), index.name.as_str());
         let mut statements = self.statements.iter();
         statements.any(|each| match (each.verb, each.object.kind) {
-            (Verb::Create, "index") => each.object.name == name,
-            (Verb::Create, "constraint") => {
+            (Verb::Create, ObjectKind::Index) => each.object.name == name,
+            (Verb::Create, ObjectKind::Constraint) => {
                 let part = each.object.name.strip_suffix(bare);
                 let table = part.and_then(|part| part.strip_suffix('.'));
                 let mut tables = self.from.tables.values();
@@ -164,12 +158,14 @@ impl<'a> Builder<'a> {
             .filter(|_| !self.goes_with_another(key, to));
         let mut needs = None;
         if let Some(before) = before {
-            let stored = self.stored.and_then(|stored| stored.kept.get(key));
+            let stored = self.sides.stored.and_then(|stored| stored.kept.get(key));
             let wanted = stored.unwrap_or(to);
             if let Some(changes) = kept::changes(before, wanted, &shown) {
                 for change in changes {
                     let (verb, kind, name) = match change.attribute {
-                        Some((verb, name)) => (verb, "attribute", format!("{shown}.{name}")),
+                        Some((verb, name)) => {
+                            (verb, ObjectKind::Attribute, format!("{shown}.{name}"))
+                        }
                         None => (Verb::Alter, to.kind.kind, shown.clone()),
                     };
                     self.push_with(change.sql, verb, kind, name, change.hazards);
@@ -182,7 +178,7 @@ impl<'a> Builder<'a> {
             needs = Some(self.drop_kept(before, verb));
         }
         let hazards = match to.kind.kind {
-            "tablespace" if self.is_moved(to) => kept::moved(to, &shown),
+            ObjectKind::Tablespace if self.is_moved(to) => kept::moved(to, &shown),
             _ => Vec::new(),
         };
         let at = self.push_with(to.sql.clone(), Verb::Create, to.kind.kind, shown, hazards);
@@ -201,7 +197,7 @@ impl<'a> Builder<'a> {
     fn set_again(&mut self, of: &Key, made: usize) {
         let to = self.to;
         for (key, setting) in to.kept.iter() {
-            let is_same = setting.of.as_ref() == Some(of) && !self.kept_differs(key, setting);
+            let is_same = setting.of.as_ref() == Some(of) && !self.sides.kept_differs(key, setting);
             if is_same {
                 let shown = self.shown_kept(setting);
                 let at = self.push(setting.sql.clone(), Verb::Create, setting.kind.kind, shown);
@@ -225,10 +221,10 @@ impl<'a> Builder<'a> {
     fn drop_kept(&mut self, kept: &Kept, verb: Verb) -> usize {
         let shown = self.shown_kept(kept);
         let kind = kept.kind.kind;
-        let words = kind.replace('-', " ");
+        let words = kind.word().replace('-', " ");
         if let Some(undo) = &kept.undo {
             let mut hazards = vec![Hazard::Drop(format!("{words} {shown}"))];
-            if kind == "tablespace" {
+            if kind == ObjectKind::Tablespace {
                 hazards.extend(kept::moved(kept, &shown));
             }
             return self.push_with(undo.clone(), verb, kind, shown, hazards);
@@ -239,21 +235,25 @@ impl<'a> Builder<'a> {
             kept.kind.words.to_lowercase()
         ))];
         match kind {
-            "statistics" => hazards.push(hazards::SHARE_UPDATE_EXCLUSIVE),
-            "rule" | "foreign-table" | "aggregate" | "composite-type" | "base-type" => {
+            ObjectKind::Statistics => hazards.push(hazards::SHARE_UPDATE_EXCLUSIVE),
+            ObjectKind::Rule
+            | ObjectKind::ForeignTable
+            | ObjectKind::Aggregate
+            | ObjectKind::CompositeType
+            | ObjectKind::BaseType => {
                 hazards.push(hazards::ACCESS_EXCLUSIVE);
             }
             _ => {}
         }
         match kind {
             // Its functions are made of it, and it of them.
-            "base-type" => {
+            ObjectKind::BaseType => {
                 sql.push_str(" CASCADE");
                 hazards.push(Hazard::DataLoss(format!("all values of the type {shown}")));
             }
             // It tells the publisher.
-            "subscription" => hazards.push(Hazard::NotTransactional),
-            "user-mapping" => {
+            ObjectKind::Subscription => hazards.push(Hazard::NotTransactional),
+            ObjectKind::UserMapping => {
                 hazards.push(Hazard::DataLoss(format!("the password of {shown}")));
             }
             _ => {}
@@ -265,12 +265,12 @@ impl<'a> Builder<'a> {
     pub(super) fn announce_types(&mut self) {
         let (from, to) = (self.from, self.to);
         for (key, kept) in to.kept.iter() {
-            if key.0 == "base-type" && !from.kept.contains(key) {
+            if key.0 == ObjectKind::BaseType && !from.kept.contains(key) {
                 let shown = self.shown_kept(kept);
                 self.push(
                     format!("CREATE TYPE {}", kept.name),
                     Verb::Create,
-                    "base-type",
+                    ObjectKind::BaseType,
                     shown,
                 );
             }
@@ -289,10 +289,13 @@ impl<'a> Builder<'a> {
         let (from, to) = (self.from, self.to);
         let unwanted = from.kept.iter().filter(|(key, kept)| {
             let is_wanted = to.kept.contains(*key)
-                || self.stored.is_some_and(|stored| stored.kept.contains(*key));
+                || self
+                    .sides
+                    .stored
+                    .is_some_and(|stored| stored.kept.contains(*key));
             // Functions in a language go before it, and tables before what they are stored by.
             let stage_of = match kept.kind.kind {
-                "language" | "access-method" => Stage::Early,
+                ObjectKind::Language | ObjectKind::AccessMethod => Stage::Early,
                 _ => kept.kind.stage,
             };
             let is_gone = self.goes_with_another(key, kept);
@@ -320,7 +323,7 @@ impl<'a> Builder<'a> {
             return is_known && !self.fresh.contains(&Part::Kept(of.clone()));
         }
         let Some(on) = &kept.on else { return true };
-        let is_foreign = to.kept.contains(&("foreign-table", on.quoted()));
+        let is_foreign = to.kept.contains(&(ObjectKind::ForeignTable, on.quoted()));
         let is_relation = to.tables.contains(on) || to.views.contains(on) || is_foreign;
         let is_there = is_relation || to.tables.values().any(|table| table.has_index(on));
         // The part of a table that it is of may go as well.
@@ -329,7 +332,10 @@ impl<'a> Builder<'a> {
             let mut names = table.columns.keys();
             names.any(|name| self.printer.ident(name) == column) == wanted
         };
-        let is_of_column = matches!(kept.kind.kind, "column-option" | "statistics-target");
+        let is_of_column = matches!(
+            kept.kind.kind,
+            ObjectKind::ColumnOption | ObjectKind::StatisticsTarget
+        );
         let loses_column = is_of_column
             && from
                 .tables
@@ -346,7 +352,8 @@ impl<'a> Builder<'a> {
     pub(super) fn gone_types(&self) -> HashSet<String> {
         let (from, to) = (self.from, self.to);
         let types = from.kept.iter();
-        let going = types.filter(|(key, _)| key.0 == "base-type" && !to.kept.contains(key));
+        let going =
+            types.filter(|(key, _)| key.0 == ObjectKind::BaseType && !to.kept.contains(key));
         going.map(|(_, kept)| kept.base.clone()).collect()
     }
 

@@ -11,7 +11,7 @@ use crate::postgres::model::{
 use crate::postgres::name::Name;
 use crate::postgres::split;
 use crate::ties::{self, Stake, Words};
-use crate::{Statement, Verb};
+use crate::{ObjectKind, Statement, Verb};
 
 /// Marker for the table as a whole, distinct from all names of parts.
 const OF_TABLE: &str = "ALTER TABLE";
@@ -73,7 +73,7 @@ impl<'a> Builder<'a> {
     fn stake(&self, statement: &Statement, shown: &Shown<'a>) -> Stake {
         let (kind, name) = (statement.object.kind, statement.object.name.as_str());
         let sql = &statement.sql;
-        let shows_all = kind == "view" && sql.contains('*');
+        let shows_all = kind == ObjectKind::View && sql.contains('*');
         let mut stake = Stake {
             speaks_of: Words::new(split::names(sql), shows_all),
             ..Stake::default()
@@ -83,16 +83,20 @@ impl<'a> Builder<'a> {
             None => name.rsplit('.').next().unwrap_or(name).to_owned(),
         };
         match kind {
-            "column" | "constraint" | "default" | "policy" | "trigger" | "enum-value" => {
+            ObjectKind::Column
+            | ObjectKind::Constraint
+            | ObjectKind::Policy
+            | ObjectKind::Trigger
+            | ObjectKind::EnumValue => {
                 let (table, part) = parted(name, shown);
                 stake.whole = table.map_or_else(String::new, |table| table.name.clone());
                 // A type is made anew for a value.
-                stake.parts = (kind != "enum-value").then(|| vec![part.to_owned()]);
+                stake.parts = (kind != ObjectKind::EnumValue).then(|| vec![part.to_owned()]);
                 if let Some(table) = table {
                     self.stake_in_part(&mut stake, statement, table, part);
                 }
             }
-            "function" => {
+            ObjectKind::Function => {
                 let bare = name.split('(').next().unwrap_or(name);
                 stake.whole = bare.rsplit('.').next().unwrap_or(bare).to_owned();
                 let function = shown.functions.get(name);
@@ -107,23 +111,33 @@ impl<'a> Builder<'a> {
                 let spoke_of = found.map(|kept| split::names(&kept.sql));
                 stake.spoke_of = Words::new(spoke_of.unwrap_or_default(), false);
             }
-            "comment" | "owner" | "privilege" => stake.is_side = true,
-            "row-security" | "partition" => {
+            ObjectKind::Comment | ObjectKind::Owner | ObjectKind::Privilege => stake.is_side = true,
+            ObjectKind::RowSecurity | ObjectKind::Partition => {
                 (stake.whole, stake.parts) = (whole(name), Some(vec![OF_TABLE.to_owned()]));
             }
-            "table" if statement.verb == Verb::Alter => {
+            ObjectKind::Table if statement.verb == Verb::Alter => {
                 (stake.whole, stake.parts) = (whole(name), Some(vec![OF_TABLE.to_owned()]));
             }
             _ => {
                 stake.whole = whole(name);
-                match shown.indexes.get(name).filter(|_| kind == "index") {
+                match shown
+                    .indexes
+                    .get(name)
+                    .filter(|_| kind == ObjectKind::Index)
+                {
                     Some(index) => stake.spoke_of = Words::new(self.index_words(*index), false),
                     None => self.stake_in_whole(&mut stake, shown.relations.get(name).copied()),
                 }
             }
         }
         stake.breaks |= matches!(statement.verb, Verb::Drop | Verb::Aside)
-            && !matches!(kind, "row-security" | "trigger" | "policy" | "constraint");
+            && !matches!(
+                kind,
+                ObjectKind::RowSecurity
+                    | ObjectKind::Trigger
+                    | ObjectKind::Policy
+                    | ObjectKind::Constraint
+            );
         stake
     }
 
@@ -147,7 +161,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn kept_of(&self, kind: &str, name: &str) -> Option<&'a Kept> {
+    fn kept_of(&self, kind: ObjectKind, name: &str) -> Option<&'a Kept> {
         let all = self.from.kept.values().chain(self.to.kept.values());
         let mut own = all.filter(|kept| kept.kind.kind == kind);
         own.find(|kept| self.shown_kept(kept) == name)
@@ -165,18 +179,21 @@ impl<'a> Builder<'a> {
         let kind = statement.object.kind;
         let mut names = vec![on.name.clone()];
         if let Some(view) = self.from.views.get(on) {
-            let trigger = view.triggers.get(part).filter(|_| kind == "trigger");
+            let trigger = view
+                .triggers
+                .get(part)
+                .filter(|_| kind == ObjectKind::Trigger);
             names.extend(trigger.map(|trigger| trigger.function.name.clone()));
         }
         if let Some(table) = self.from.tables.get(on) {
             match kind {
-                "column" | "default" => {
+                ObjectKind::Column => {
                     let column = table.columns.get(part);
                     names.extend(column.into_iter().flat_map(column_mentions));
                     names.push(part.to_owned());
                     stake.breaks = statement.verb == Verb::Alter && is_retyping(statement);
                 }
-                "constraint" => {
+                ObjectKind::Constraint => {
                     if let Some(constraint) = table.constraints.get(part) {
                         names.extend(split::names(&self.printer.constraint(constraint, false)));
                         stake.stands_on = referred(constraint).into_iter().collect();
@@ -184,8 +201,8 @@ impl<'a> Builder<'a> {
                             statement.verb == Verb::Relax && constraint.keys().is_some();
                     }
                 }
-                "trigger" => names.extend(trigger_mentions(table, part)),
-                "policy" => names.extend(policy_mentions(table, part)),
+                ObjectKind::Trigger => names.extend(trigger_mentions(table, part)),
+                ObjectKind::Policy => names.extend(policy_mentions(table, part)),
                 _ => {}
             }
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Builder;
 use crate::postgres::hazards;
 use crate::postgres::model::{ConstraintKind, Table};
-use crate::{Hazard, Statement, Verb};
+use crate::{Hazard, ObjectKind, Statement, Verb};
 
 impl Builder<'_> {
     /// States the locks of statements still without a stated lock.
@@ -28,31 +28,35 @@ impl Builder<'_> {
     fn lock_of(&self, statement: &Statement, tables: &HashMap<String, &Table>) -> Option<Hazard> {
         let sql = statement.sql.as_str();
         match (statement.object.kind, statement.verb) {
-            ("rule", Verb::Create) => Some(hazards::ACCESS_EXCLUSIVE),
+            (ObjectKind::Rule, Verb::Create) => Some(hazards::ACCESS_EXCLUSIVE),
             (
-                "typed-table"
-                | "column-default"
-                | "column-storage"
-                | "column-compression"
-                | "foreign-column-options",
+                ObjectKind::TypedTable
+                | ObjectKind::ColumnDefault
+                | ObjectKind::ColumnStorage
+                | ObjectKind::ColumnCompression
+                | ObjectKind::ForeignColumnOptions,
                 _,
             )
-            | ("foreign-table", Verb::Alter) => Some(hazards::ACCESS_EXCLUSIVE),
-            ("table", Verb::Create) if self.is_part_of_another(statement, tables) => {
+            | (ObjectKind::ForeignTable, Verb::Alter) => Some(hazards::ACCESS_EXCLUSIVE),
+            (ObjectKind::Table, Verb::Create) if self.is_part_of_another(statement, tables) => {
                 Some(hazards::ACCESS_EXCLUSIVE)
             }
             // Whoever takes a number waits.
-            ("sequence", _) if sql.starts_with("DROP SEQUENCE") || sql.contains(" RENAME TO ") => {
+            (ObjectKind::Sequence, _)
+                if sql.starts_with("DROP SEQUENCE") || sql.contains(" RENAME TO ") =>
+            {
                 Some(hazards::ACCESS_EXCLUSIVE)
             }
-            ("sequence", _) if sql.starts_with("ALTER SEQUENCE") => {
+            (ObjectKind::Sequence, _) if sql.starts_with("ALTER SEQUENCE") => {
                 Some(hazards::SHARE_ROW_EXCLUSIVE)
             }
             // All rows with values of the domain are read.
-            ("domain", Verb::Alter) if sql.contains(" ADD ") || sql.ends_with("SET NOT NULL") => {
+            (ObjectKind::Domain, Verb::Alter)
+                if sql.contains(" ADD ") || sql.ends_with("SET NOT NULL") =>
+            {
                 Some(hazards::SHARE)
             }
-            ("table", Verb::Create)
+            (ObjectKind::Table, Verb::Create)
                 if self.from.tables.len() > 0 && sql.contains(" REFERENCES ") =>
             {
                 let table = tables.get(&statement.object.name);

@@ -1,9 +1,10 @@
 //! Owners of objects, if managed roles.
 
 use super::Builder;
-use crate::Verb;
+use crate::plan::Steps;
 use crate::postgres::model::{Meta, TypeKind};
 use crate::postgres::name::Name;
+use crate::{ObjectKind, Verb};
 
 /// An object as named in statements and by people, with both owners.
 struct Owned<'a> {
@@ -40,7 +41,7 @@ impl<'a> Builder<'a> {
                 let role = self.printer.ident(&owner.role);
                 format!("ALTER {} {} OWNER TO {role}", owned.kind, owned.name)
             };
-            self.push(sql, Verb::Alter, "owner", owned.shown);
+            self.push(sql, Verb::Alter, ObjectKind::Owner, owned.shown);
         }
     }
 

@@ -2,11 +2,12 @@
 //! identifies rows.
 
 use super::{Builder, Part};
+use crate::plan::Steps;
 use crate::postgres::hazards;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Policy, Schema, Table, Trigger};
 use crate::postgres::name::{Name, fold};
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn parts(&mut self) {
@@ -21,6 +22,7 @@ impl<'a> Builder<'a> {
         for table in to.tables.values() {
             let before = self.before(table);
             let stored = self
+                .sides
                 .stored_table(&table.name)
                 .map(|stored| &stored.triggers);
             let had = before.map(|before| &before.triggers);
@@ -29,20 +31,20 @@ impl<'a> Builder<'a> {
         }
         for view in to.views.values() {
             let of = |schema: &'a Schema| schema.views.get(&view.name).map(|view| &view.triggers);
-            let (had, stored) = (of(self.from), self.stored.and_then(of));
+            let (had, stored) = (of(self.from), self.sides.stored.and_then(of));
             self.triggers(&view.name, had, &view.triggers, stored);
         }
         for (on, triggers) in to.foreign_triggers.iter() {
             let of = |schema: &'a Schema| schema.foreign_triggers.get(on);
             let had = of(self.from).filter(|_| !self.is_foreign_fresh(on));
-            self.triggers(on, had, triggers, self.stored.and_then(of));
+            self.triggers(on, had, triggers, self.sides.stored.and_then(of));
         }
         self.sequence_owners();
     }
 
     /// Whether the foreign table has just been created.
     pub(super) fn is_foreign_fresh(&self, on: &Name) -> bool {
-        let key = ("foreign-table", on.quoted());
+        let key = (ObjectKind::ForeignTable, on.quoted());
         self.fresh.contains(&Part::Kept(key))
     }
 
@@ -77,7 +79,7 @@ impl<'a> Builder<'a> {
             self.push_with(
                 sql,
                 Verb::Alter,
-                "table",
+                ObjectKind::Table,
                 shown,
                 vec![hazards::ACCESS_EXCLUSIVE],
             );
@@ -88,12 +90,14 @@ impl<'a> Builder<'a> {
         let part = Part::Policy(table.name.clone(), wanted.name.clone());
         let found = before.and_then(|before| before.policies.get(&wanted.name));
         let stored = self
+            .sides
             .stored_table(&table.name)
             .and_then(|stored| stored.policies.get(&wanted.name));
         let mut needs = None;
         if let Some(found) = found.filter(|_| !self.is_gone(&part)) {
-            let is_same = self.same.policy_on(found, wanted, &table.name)
-                || stored.is_some_and(|stored| self.same.policy_on(found, stored, &table.name));
+            let is_same = self.sides.same.policy_on(found, wanted, &table.name)
+                || stored
+                    .is_some_and(|stored| self.sides.same.policy_on(found, stored, &table.name));
             if is_same {
                 return;
             }
@@ -109,7 +113,7 @@ impl<'a> Builder<'a> {
         let at = self.push_with(
             sql,
             Verb::Create,
-            "policy",
+            ObjectKind::Policy,
             shown,
             vec![hazards::ACCESS_EXCLUSIVE],
         );
@@ -121,20 +125,20 @@ impl<'a> Builder<'a> {
     pub(super) fn drop_policy(&mut self, table: &Name, name: &str) -> usize {
         let wanted = self.to.tables.get(table);
         let is_wanted = wanted.is_some_and(|wanted| wanted.policies.contains(name));
-        self.drop_hook("policy", table, name, is_wanted)
+        self.drop_hook(ObjectKind::Policy, table, name, is_wanted)
     }
 
     /// The same of a trigger.
     pub(super) fn drop_trigger(&mut self, on: &Name, name: &str) -> usize {
         let wanted = self.to.triggers_of(on);
         let is_wanted = wanted.is_some_and(|wanted| wanted.contains(name));
-        self.drop_hook("trigger", on, name, is_wanted)
+        self.drop_hook(ObjectKind::Trigger, on, name, is_wanted)
     }
 
-    fn drop_hook(&mut self, kind: &'static str, on: &Name, name: &str, is_wanted: bool) -> usize {
+    fn drop_hook(&mut self, kind: ObjectKind, on: &Name, name: &str, is_wanted: bool) -> usize {
         let sql = format!(
             "DROP {} {} ON {}",
-            kind.to_uppercase(),
+            kind.word().to_uppercase(),
             self.printer.ident(name),
             self.printer.name(on)
         );
@@ -171,8 +175,8 @@ impl<'a> Builder<'a> {
         let part = Part::Trigger(on.clone(), wanted.name.clone());
         let found = found.filter(|_| !self.is_gone(&part));
         let is_same = found.is_some_and(|found| {
-            self.same.trigger(found, wanted)
-                || stored.is_some_and(|stored| self.same.trigger(found, stored))
+            self.sides.same.trigger(found, wanted)
+                || stored.is_some_and(|stored| self.sides.same.trigger(found, stored))
         });
         let mut state = found.map_or('O', |found| found.state);
         if !is_same {
@@ -187,7 +191,7 @@ impl<'a> Builder<'a> {
             let at = self.push_with(
                 sql,
                 Verb::Create,
-                "trigger",
+                ObjectKind::Trigger,
                 shown,
                 vec![hazards::SHARE_ROW_EXCLUSIVE],
             );
@@ -210,7 +214,7 @@ impl<'a> Builder<'a> {
             self.push_with(
                 sql,
                 Verb::Alter,
-                "trigger",
+                ObjectKind::Trigger,
                 shown,
                 vec![hazards::SHARE_ROW_EXCLUSIVE],
             );
@@ -240,7 +244,13 @@ impl<'a> Builder<'a> {
         let wanted = table.replica_identity.as_deref().unwrap_or("DEFAULT");
         let sql = self.alter(&table.name, &format!("REPLICA IDENTITY {wanted}"));
         let lock = vec![hazards::ACCESS_EXCLUSIVE];
-        self.push_with(sql, Verb::Alter, "table", self.shown(&table.name), lock);
+        self.push_with(
+            sql,
+            Verb::Alter,
+            ObjectKind::Table,
+            self.shown(&table.name),
+            lock,
+        );
     }
 }
 

@@ -3,19 +3,20 @@
 use std::collections::HashSet;
 
 use super::Builder;
-use super::units::{Unit, Waiting, function_mentions, sorted, waiting_kept};
-use crate::Hazard;
+use super::units::{Unit, Waiting, behind_mentioned, function_mentions, waiting_kept};
+use crate::plan::Steps;
 use crate::postgres::hazards;
 use crate::postgres::kept::{Key, Stage};
 use crate::postgres::model::{Function, Kept, TypeKind};
 use crate::postgres::name::Name;
 use crate::postgres::split;
+use crate::{Hazard, ObjectKind};
 
 impl<'a> Builder<'a> {
     /// Drops what may use each other in any order: the rest of the functions, types, and objects
     /// compared by words.
     pub(super) fn dropped_programs(&mut self) {
-        let units = sorted(self.going_programs());
+        let units = behind_mentioned(self.going_programs());
         for unit in units.into_iter().rev() {
             match &unit {
                 Unit::Kept(key) => {
@@ -54,7 +55,7 @@ impl<'a> Builder<'a> {
     /// An object uses the names in the statement, the settings and the triggers.
     fn going_kept(&self, key: &Key, kept: &Kept) -> Waiting {
         let mut mentions = split::names(&kept.sql);
-        if key.0 == "operator-family" {
+        if key.0 == ObjectKind::OperatorFamily {
             // A class of the same name is made of it, and not the other way round.
             mentions.retain(|name| *name != kept.base);
         }
@@ -64,7 +65,7 @@ impl<'a> Builder<'a> {
             }
         }
         for (on, triggers) in self.from.foreign_triggers.iter() {
-            if *key == ("foreign-table", on.quoted()) {
+            if *key == (ObjectKind::ForeignTable, on.quoted()) {
                 mentions.extend(triggers.values().map(|each| each.function.name.clone()));
             }
         }
@@ -96,7 +97,7 @@ impl<'a> Builder<'a> {
             let mut types = arguments.chain(returned);
             !(to.functions.contains(*key)
                 || types.any(|found| gone_types.contains(&found.name))
-                || self.is_succeeded(key)
+                || self.sides.is_succeeded(key)
                 || uses_any(function, &going) != that_use_relations)
         });
         functions.collect()
@@ -124,7 +125,12 @@ impl<'a> Builder<'a> {
             hazards::ACCESS_EXCLUSIVE,
         ];
         let word = function.word();
-        self.push_drop(format!("DROP {word} {name}"), "function", shown, hazards);
+        self.push_drop(
+            format!("DROP {word} {name}"),
+            ObjectKind::Function,
+            shown,
+            hazards,
+        );
     }
 
     fn drop_type(&mut self, name: &Name) {
@@ -132,8 +138,8 @@ impl<'a> Builder<'a> {
             return;
         };
         let (word, kind) = match found.kind {
-            TypeKind::Enum(_) => ("TYPE", "type"),
-            TypeKind::Domain(_) => ("DOMAIN", "domain"),
+            TypeKind::Enum(_) => ("TYPE", ObjectKind::Type),
+            TypeKind::Domain(_) => ("DOMAIN", ObjectKind::Domain),
         };
         let sql = format!("DROP {word} {}", self.printer.name(name));
         let shown = self.shown(name);

@@ -4,14 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Builder, Part};
-use crate::Statement;
 use crate::postgres::kept::{Key, Stage};
+use crate::{ObjectKind, Statement};
 
-const TABLE: &str = "publication-table";
-const SCHEMA: &str = "publication-schema";
+const TABLE: ObjectKind = ObjectKind::PublicationTable;
+const SCHEMA: ObjectKind = ObjectKind::PublicationSchema;
 
 /// Schemas for tables, and the other way round; `None` for other kinds.
-fn other(kind: &str) -> Option<&'static str> {
+fn other(kind: ObjectKind) -> Option<ObjectKind> {
     match kind {
         TABLE => Some(SCHEMA),
         SCHEMA => Some(TABLE),
@@ -25,7 +25,7 @@ impl Builder<'_> {
         let (from, to) = (self.from, self.to);
         let is_new = |key: &Key| other(key.0).is_some() && !from.kept.contains(key);
         let added = to.kept.iter().filter(|(key, _)| is_new(key));
-        let added: HashSet<(&str, Option<&Key>)> =
+        let added: HashSet<(ObjectKind, Option<&Key>)> =
             added.map(|(key, kept)| (key.0, kept.of.as_ref())).collect();
         if added.is_empty() {
             return;
@@ -41,7 +41,7 @@ impl Builder<'_> {
 
     /// Lets added schemas wait for the tables taken out of the publication, and tables for schemas.
     pub(super) fn publish_after(&mut self) {
-        let mut gone: HashMap<(&str, String), Vec<usize>> = HashMap::new();
+        let mut gone: HashMap<(ObjectKind, String), Vec<usize>> = HashMap::new();
         for at in 0..self.statements.len() {
             let Statement { object, sql, .. } = &self.statements[at];
             let Some(other) = other(object.kind) else {

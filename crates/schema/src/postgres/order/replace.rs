@@ -1,12 +1,12 @@
 //! Types replaced by new ones while in use by columns.
 
-use super::enums::labels;
-use super::{Builder, Part};
+use super::Builder;
+use crate::plan::Steps;
 use crate::postgres::hazards::{self, Cast};
 use crate::postgres::model::{Column, Table, TypeKind, UserType};
 use crate::postgres::name::{Name, quote};
 use crate::postgres::split;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
     /// Renames the old type, creates the new one, and changes the columns to the new one. `word` is
@@ -20,11 +20,11 @@ impl<'a> Builder<'a> {
             self.printer.ident(&old.name)
         );
         let lock = vec![hazards::ACCESS_EXCLUSIVE];
-        let first = self.push_with(sql, Verb::Replace, "type", shown.clone(), lock);
+        let first = self.push_with(sql, Verb::Replace, ObjectKind::Type, shown.clone(), lock);
         let sql = self.printer.user_type(to);
         let kind = match to.kind {
-            TypeKind::Enum(_) => "type",
-            TypeKind::Domain(_) => "domain",
+            TypeKind::Enum(_) => ObjectKind::Type,
+            TypeKind::Domain(_) => ObjectKind::Domain,
         };
         let mut last = self.push(sql, Verb::Create, kind, shown.clone());
         self.statements[last].needs.push(first);
@@ -33,7 +33,7 @@ impl<'a> Builder<'a> {
             last = self.retype(table, column, &to.name, last);
         }
         let sql = format!("DROP {word} {}", self.printer.name(&old));
-        let at = self.push(sql, Verb::Replace, "type", shown);
+        let at = self.push(sql, Verb::Replace, ObjectKind::Type, shown);
         self.statements[at].needs.push(last);
         // All of it or nothing.
         self.statements[first].needs.push(at);
@@ -54,7 +54,7 @@ impl<'a> Builder<'a> {
                 "ALTER DOMAIN {} DROP DEFAULT",
                 self.printer.name(&made.name)
             );
-            let dropped = self.push(sql, Verb::Alter, "domain", self.shown(&made.name));
+            let dropped = self.push(sql, Verb::Alter, ObjectKind::Domain, self.shown(&made.name));
             self.statements[dropped].needs.push(at);
         }
     }
@@ -69,7 +69,7 @@ impl<'a> Builder<'a> {
         };
         let first = self.replace_type(to, type_word(before));
         let statement = &mut self.statements[first];
-        (statement.verb, statement.object.kind) = (Verb::Alter, "domain");
+        (statement.verb, statement.object.kind) = (Verb::Alter, ObjectKind::Domain);
         if matches!(cast, Cast::Lossy | Cast::Explicit) {
             let sentence = format!("values of type {} become others", to.name.name);
             statement.hazards.push(Hazard::LossyCast(sentence));
@@ -109,7 +109,7 @@ impl<'a> Builder<'a> {
             let shown = self.shown_part(&table.name, &column.name);
             let rewrite = Hazard::Rewrite(format!("table {} is written anew", table.name.name));
             let hazards = vec![hazards::ACCESS_EXCLUSIVE, rewrite];
-            let at = self.push_with(sql, Verb::Alter, "column", shown, hazards);
+            let at = self.push_with(sql, Verb::Alter, ObjectKind::Column, shown, hazards);
             self.statements[at].needs.push(last);
             last = at;
         }
@@ -121,7 +121,7 @@ impl<'a> Builder<'a> {
     fn keeps_default(&self, table: &Table, column: &Column) -> bool {
         let wanted = self.to.tables.get(&table.name);
         let wanted = wanted.and_then(|wanted| wanted.columns.get(&column.name));
-        wanted.is_none_or(|wanted| self.same.default(column, wanted))
+        wanted.is_none_or(|wanted| self.sides.same.default(column, wanted))
     }
 
     /// Existing columns of the given type.
@@ -157,47 +157,6 @@ impl<'a> Builder<'a> {
             });
         let queries: Vec<String> = queries.collect();
         (!queries.is_empty()).then(|| queries.join(" UNION ALL "))
-    }
-
-    /// Whether a type is recreated in the other's place.
-    pub(super) fn is_replaced_type(&self, name: &Name) -> bool {
-        let kind = |found: &'a UserType| &found.kind;
-        match (
-            self.from.types.get(name).map(kind),
-            self.to.types.get(name).map(kind),
-        ) {
-            (Some(TypeKind::Enum(one)), Some(TypeKind::Enum(other))) => {
-                let (old, new) = (labels(one), labels(other));
-                let kept: Vec<&str> = new
-                    .iter()
-                    .copied()
-                    .filter(|label| old.contains(label))
-                    .collect();
-                kept != old
-            }
-            (Some(TypeKind::Domain(one)), Some(TypeKind::Domain(other))) => {
-                let (had, wanted) = (one.collation.as_deref(), other.collation.as_deref());
-                !one.base.is_same(&other.base) || !self.same.collation(had, wanted)
-            }
-            (Some(_), Some(_)) => true,
-            _ => false,
-        }
-    }
-
-    /// Whether a column's type is recreated, so no view may use the column meanwhile.
-    pub(super) fn has_replaced_type(&self, table: &Table, column: &Column) -> bool {
-        // Asked of every column, where most schemas have no such types.
-        if self.from.types.len() == 0 {
-            return false;
-        }
-        let schema = column
-            .data_type
-            .schema
-            .clone()
-            .unwrap_or_else(|| table.name.schema.clone());
-        let name = Name::new(schema, column.data_type.name.clone());
-        !self.is_gone(&Part::Column(table.name.clone(), column.name.clone()))
-            && self.is_replaced_type(&name)
     }
 }
 

@@ -1,70 +1,20 @@
 //! Functions.
 
 use super::{Builder, Part};
+use crate::plan::Steps;
+use crate::postgres::diff::FunctionKey;
 use crate::postgres::model::{Function, Trigger};
 use crate::postgres::name::Name;
 use crate::postgres::split;
-use crate::{Hazard, Verb, postgres::hazards};
-
-type Key = (Name, String);
+use crate::{Hazard, ObjectKind, Verb, postgres::hazards};
 
 impl<'a> Builder<'a> {
-    pub(super) fn function_differs(&self, key: &Key, to: &Function) -> bool {
-        let Some(from) = self.from.functions.get(key) else {
-            return true;
-        };
-        let stored = self.stored.and_then(|stored| stored.functions.get(key));
-        !self.same.function(from, to)
-            && !stored.is_some_and(|stored| self.same.function(from, stored))
-    }
-
-    /// The dropped function of the same name, when each side has exactly one unmatched.
-    fn predecessor(&self, key: &Key) -> Option<&'a Function> {
-        let (from, to) = (self.from, self.to);
-        if let Some(before) = from.functions.get(key) {
-            return Some(before);
-        }
-        let mut goes = from
-            .functions
-            .iter()
-            .filter(|(other, _)| other.0 == key.0 && !to.functions.contains(*other));
-        let mut comes = to
-            .functions
-            .iter()
-            .filter(|(other, _)| other.0 == key.0 && !from.functions.contains(*other));
-        match (goes.next(), goes.next(), comes.next(), comes.next()) {
-            (Some((_, before)), None, Some(_), None) => Some(before),
-            _ => None,
-        }
-    }
-
-    /// Whether [`Builder::function`] drops the function in favour of another.
-    pub(super) fn is_succeeded(&self, key: &Key) -> bool {
-        let mut comes = self
-            .to
-            .functions
-            .keys()
-            .filter(|other| other.0 == key.0 && !self.from.functions.contains(*other));
-        comes.any(|other| {
-            self.predecessor(other)
-                .is_some_and(|before| (before.name.clone(), before.signature.clone()) == *key)
-        })
-    }
-
-    /// Whether a function has to be dropped before creating the successor.
-    pub(super) fn is_function_remade(&self, key: &Key, function: &Function) -> bool {
-        match self.to.functions.get(key) {
-            Some(wanted) => !self.same.same_call(function, wanted),
-            None => self.is_succeeded(key),
-        }
-    }
-
-    pub(super) fn function(&mut self, key: &Key, to: &'a Function) {
+    pub(super) fn function(&mut self, key: &FunctionKey, to: &'a Function) {
         let shown = format!("{}({})", self.shown(&key.0), key.1);
         let mut needs = Vec::new();
         let mut replaces = false;
-        if let Some(before) = self.predecessor(key) {
-            replaces = before.signature == to.signature && self.same.same_call(before, to);
+        if let Some(before) = self.sides.predecessor(key) {
+            replaces = before.signature == to.signature && self.sides.same.same_call(before, to);
             if !replaces {
                 self.clear_triggers(&before.name);
                 self.clear_callers(&before.name);
@@ -77,7 +27,13 @@ impl<'a> Builder<'a> {
                     Hazard::Drop(format!("function {shown} is made again")),
                     hazards::ACCESS_EXCLUSIVE,
                 ];
-                needs.push(self.push_with(sql, Verb::Aside, "function", shown.clone(), hazards));
+                needs.push(self.push_with(
+                    sql,
+                    Verb::Aside,
+                    ObjectKind::Function,
+                    shown.clone(),
+                    hazards,
+                ));
             }
         }
         let source = to.meta.source.clone().filter(|_| self.printer.is_sqldef());
@@ -91,7 +47,7 @@ impl<'a> Builder<'a> {
         } else {
             Verb::Create
         };
-        let at = self.push(sql, verb, "function", shown);
+        let at = self.push(sql, verb, ObjectKind::Function, shown);
         self.statements[at].needs = needs;
     }
 

@@ -1,26 +1,20 @@
 //! Sequences not owned by identity or serial columns.
 
 use super::Builder;
-use crate::Verb;
+use crate::plan::Steps;
 use crate::postgres::hazards;
 use crate::postgres::model::{Meta, Sequence};
 use crate::postgres::name::Name;
 use crate::postgres::print::sequence_options;
+use crate::{ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
-    pub(super) fn sequence_differs(&self, to: &Sequence) -> bool {
-        self.from
-            .sequences
-            .get(&to.name)
-            .is_none_or(|from| from.options != to.options)
-    }
-
     pub(super) fn sequence(&mut self, to: &'a Sequence) {
         let shown = self.shown(&to.name);
         let Some(from) = self.from.sequences.get(&to.name) else {
             let source = to.meta.source.clone().filter(|_| self.printer.is_sqldef());
             let sql = source.unwrap_or_else(|| self.printer.sequence(to));
-            self.push(sql, Verb::Create, "sequence", shown);
+            self.push(sql, Verb::Create, ObjectKind::Sequence, shown);
             return;
         };
         let mut full = to.options.clone();
@@ -63,7 +57,7 @@ impl<'a> Builder<'a> {
         self.push_with(
             sql,
             Verb::Alter,
-            "sequence",
+            ObjectKind::Sequence,
             shown,
             vec![hazards::SHARE_ROW_EXCLUSIVE],
         );
@@ -95,9 +89,9 @@ impl<'a> Builder<'a> {
             let shown = self.shown(name);
             let like = sequence.owned_by.as_ref();
             if let Some(sql) = like.and_then(|(table, _)| self.owner_of(name, table)) {
-                self.push(sql, Verb::Alter, "sequence", shown.clone());
+                self.push(sql, Verb::Alter, ObjectKind::Sequence, shown.clone());
             }
-            self.push(sql, Verb::Alter, "sequence", shown);
+            self.push(sql, Verb::Alter, ObjectKind::Sequence, shown);
         }
     }
 

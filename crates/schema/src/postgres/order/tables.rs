@@ -1,54 +1,14 @@
 //! Tables as a whole.
 
 use super::{Builder, Part};
+use crate::plan::Steps;
+use crate::postgres::diff::TableChange;
 use crate::postgres::hazards;
 use crate::postgres::model::{Constraint, ConstraintKind, Table};
 use crate::postgres::print::option_list;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
-    /// Whether a table needs a comparison. A cheap test, since most of a large schema is unchanged.
-    pub(super) fn table_differs(&self, to: &Table) -> bool {
-        let Some(from) = self.from.tables.get(&to.name) else {
-            return true;
-        };
-        let is_read_from_same_text = from.meta.source.is_some()
-            && from.meta.source == to.meta.source
-            && !from.reshaped
-            && !to.reshaped
-            && from.constraints.len() == to.constraints.len();
-        !is_read_from_same_text
-            || self.remakes_functions
-            || from.constraints.iter().any(|(name, one)| {
-                let other = to.constraints.get(name);
-                other.is_none_or(|other| one.meta.source != other.meta.source)
-            })
-            || self
-                .renamed_columns
-                .iter()
-                .any(|(table, _)| *table == to.name)
-            || to
-                .columns
-                .values()
-                .any(|column| self.has_replaced_type(to, column))
-    }
-
-    /// Whether the table cannot be changed into what is wanted.
-    pub(super) fn is_remade(&self, from: &Table, to: &Table) -> bool {
-        let parent = from.partition_of.as_ref().map(|(parent, _)| parent);
-        let goes_with_parent = parent.is_some_and(|parent| {
-            let (before, after) = (self.from.tables.get(parent), self.to.tables.get(parent));
-            matches!((before, after), (Some(before), Some(after)) if self.is_remade(before, after))
-        });
-        goes_with_parent
-            || !self.same.partitioned(from, to)
-            || from
-                .likes
-                .iter()
-                .any(|(_, clause)| clause.to_lowercase().starts_with("of "))
-                && to.likes.is_empty()
-    }
-
     /// Drops a table to be recreated, unless dropped together with the partitioned parent.
     pub(super) fn drop_remade(&mut self, from: &Table) -> usize {
         let parent = from.partition_of.as_ref().map(|(parent, _)| parent);
@@ -93,7 +53,7 @@ impl<'a> Builder<'a> {
             })
             .map(|(name, _)| name.clone())
             .collect();
-        self.push(sql, Verb::Create, "table", shown.clone());
+        self.push(sql, Verb::Create, ObjectKind::Table, shown.clone());
         self.created.insert(to.name.clone());
         if is_from_model {
             for column in to.columns.values() {
@@ -103,7 +63,7 @@ impl<'a> Builder<'a> {
             for constraint in to.constraints.values().filter(|each| !is_late(each)) {
                 if let Some(source) = &constraint.meta.source {
                     let name = self.shown_part(&to.name, &constraint.name);
-                    self.push(source.clone(), Verb::Add, "constraint", name);
+                    self.push(source.clone(), Verb::Add, ObjectKind::Constraint, name);
                 }
             }
         }
@@ -137,11 +97,12 @@ impl<'a> Builder<'a> {
         is_there && has_key
     }
 
-    pub(super) fn alter_table(&mut self, from: &'a Table, to: &'a Table) {
+    pub(super) fn alter_table(&mut self, change: &'a TableChange<'a>) {
+        let (from, to) = (change.from, change.to);
         let left = self.leave_parents(from, to);
         self.leave_identity(from, to);
         self.table_settings(from, to);
-        self.columns(from, to);
+        self.columns(change);
         self.table_constraints(from, to);
         self.join_parents(from, to, left);
     }
@@ -188,23 +149,7 @@ impl<'a> Builder<'a> {
         for (action, hazards) in actions {
             let sql = self.alter(&to.name, &action);
             let shown = self.shown(&to.name);
-            self.push_with(sql, Verb::Alter, "table", shown, hazards);
-        }
-    }
-
-    /// Whether both are the same partition of the same parent.
-    fn is_same_partition(&self, from: &Table, to: &Table) -> bool {
-        match (&from.partition_of, &to.partition_of) {
-            (None, None) => true,
-            (Some((parent, bound)), Some((other, other_bound))) => {
-                let stored = self
-                    .stored_table(&to.name)
-                    .and_then(|stored| stored.partition_of.as_ref());
-                parent == other
-                    && (self.same.bound(bound, other_bound)
-                        || stored.is_some_and(|(_, stored)| self.same.bound(bound, stored)))
-            }
-            _ => false,
+            self.push_with(sql, Verb::Alter, ObjectKind::Table, shown, hazards);
         }
     }
 
@@ -214,17 +159,21 @@ impl<'a> Builder<'a> {
         let name = self.printer.name(&to.name);
         let left = from.inherits.iter();
         let left = left.filter(|parent| !to.inherits.contains(parent));
-        let mut steps: Vec<(String, Verb, &'static str)> = left
+        let mut steps: Vec<(String, Verb, ObjectKind)> = left
             .map(|parent| {
                 let action = format!("NO INHERIT {}", self.printer.name(parent));
-                (self.alter(&to.name, &action), Verb::Alter, "table")
+                (
+                    self.alter(&to.name, &action),
+                    Verb::Alter,
+                    ObjectKind::Table,
+                )
             })
             .collect();
         if let Some((parent, _)) = &from.partition_of
-            && !self.is_same_partition(from, to)
+            && !self.sides.is_same_partition(from, to)
         {
             let sql = self.alter(parent, &format!("DETACH PARTITION {name}"));
-            steps.push((sql, Verb::Detach, "partition"));
+            steps.push((sql, Verb::Detach, ObjectKind::Partition));
         }
         let shown = self.shown(&to.name);
         let lock = || vec![hazards::ACCESS_EXCLUSIVE];
@@ -242,10 +191,10 @@ impl<'a> Builder<'a> {
             let action = format!("INHERIT {}", self.printer.name(parent));
             let sql = self.alter(&to.name, &action);
             let lock = vec![hazards::ACCESS_EXCLUSIVE];
-            self.push_with(sql, Verb::Alter, "table", shown.clone(), lock);
+            self.push_with(sql, Verb::Alter, ObjectKind::Table, shown.clone(), lock);
         }
         if let Some((parent, bound)) = &to.partition_of
-            && !self.is_same_partition(from, to)
+            && !self.sides.is_same_partition(from, to)
         {
             let name = self.printer.name(&to.name);
             let sql = self.alter(parent, &format!("ATTACH PARTITION {name} {}", bound.0));
@@ -257,7 +206,7 @@ impl<'a> Builder<'a> {
                     query: None,
                 },
             ];
-            let at = self.push_with(sql, Verb::Attach, "partition", shown, hazards);
+            let at = self.push_with(sql, Verb::Attach, ObjectKind::Partition, shown, hazards);
             self.statements[at].needs = left;
         }
     }
@@ -269,7 +218,7 @@ impl<'a> Builder<'a> {
             Hazard::DataLoss(format!("the rows of {}", from.name.name)),
             hazards::ACCESS_EXCLUSIVE,
         ];
-        self.push_drop(sql, "table", shown, hazards)
+        self.push_drop(sql, ObjectKind::Table, shown, hazards)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Tables of composite types.
 
 use super::{Builder, Part};
+use crate::plan::Steps;
 use crate::postgres::kept;
 use crate::postgres::model::{Kept, Table};
-use crate::{PlanError, Statement, Verb};
+use crate::{ObjectKind, PlanError, Statement, Verb};
 
 impl Builder<'_> {
     /// Refuses a table with columns in another order than the attributes of the type: the server
@@ -12,7 +13,7 @@ impl Builder<'_> {
         let (from, to) = (self.from, self.to);
         for kept in to.kept.values().filter(|kept| kept.is_binding()) {
             let Some(on) = &kept.on else { continue };
-            let of = ("composite-type", type_of(kept).to_owned());
+            let of = (ObjectKind::CompositeType, type_of(kept).to_owned());
             let attributes = to.kept.get(&of).and_then(kept::attributes_of);
             let tables = from.tables.get(on).zip(to.tables.get(on));
             let (Some((before, after)), Some(attributes)) = (tables, attributes) else {
@@ -23,7 +24,7 @@ impl Builder<'_> {
             let columns = before.columns.keys().filter(stays);
             let columns: Vec<&String> = columns.chain(after.columns.keys().filter(new)).collect();
             let wanted: Vec<&String> = attributes.iter().map(|(name, _)| name).collect();
-            if columns != wanted && !self.is_remade(before, after) {
+            if columns != wanted && !self.sides.is_remade(before, after) {
                 return Err(PlanError {
                     message: misplaced(&self.shown(on), type_of(kept), &columns, &wanted),
                 });
@@ -36,19 +37,23 @@ impl Builder<'_> {
     /// bound pair; [`Builder::bind_typed`] binds both when both are as wanted.
     pub(super) fn clear_typed(&mut self) {
         let (from, to) = (self.from, self.to);
-        for (key, kept) in from.kept.iter().filter(|(key, _)| key.0 == "typed-table") {
+        for (key, kept) in from
+            .kept
+            .iter()
+            .filter(|(key, _)| key.0 == ObjectKind::TypedTable)
+        {
             let Some(on) = &kept.on else { continue };
             let tables = from.tables.get(on).zip(to.tables.get(on));
             let Some((before, after)) = tables else {
                 continue;
             };
-            let of = ("composite-type", type_of(kept).to_owned());
+            let of = (ObjectKind::CompositeType, type_of(kept).to_owned());
             let is_other_type = match to.kept.get(&of) {
-                Some(wanted) => self.kept_differs(&of, wanted),
+                Some(wanted) => self.sides.kept_differs(&of, wanted),
                 None => true,
             };
             let wanted = to.kept.get(key);
-            let is_bound = wanted.is_some_and(|wanted| !self.kept_differs(key, wanted));
+            let is_bound = wanted.is_some_and(|wanted| !self.sides.kept_differs(key, wanted));
             if is_bound && !is_other_type && !self.has_other_columns(before, after) {
                 continue;
             }
@@ -68,7 +73,7 @@ impl Builder<'_> {
         let to = self.to;
         let prefix = format!("{}.", to.default_schema);
         for (key, kept) in to.kept.iter().filter(|(_, kept)| kept.is_binding()) {
-            if !self.goes_with_another(key, kept) && !self.kept_differs(key, kept) {
+            if !self.goes_with_another(key, kept) && !self.sides.kept_differs(key, kept) {
                 continue;
             }
             let of = type_of(kept);
@@ -77,7 +82,8 @@ impl Builder<'_> {
             let is_part = |statement: &Statement| {
                 let (kind, name) = (statement.object.kind, statement.object.name.as_str());
                 let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
-                kind == "column" && owner == table || kind == "attribute" && owner == of
+                kind == ObjectKind::Column && owner == table
+                    || kind == ObjectKind::Attribute && owner == of
             };
             let statements = self.statements.iter().enumerate();
             let parts = statements.filter(|(_, each)| is_part(each));
@@ -101,7 +107,7 @@ impl Builder<'_> {
         !before.columns.keys().eq(after.columns.keys())
             || after.columns.values().any(|column| {
                 let had = before.columns.get(&column.name);
-                had.is_some_and(|had| self.is_retyped(had, column))
+                had.is_some_and(|had| self.sides.is_retyped(had, column))
             })
     }
 }

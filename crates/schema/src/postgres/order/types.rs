@@ -1,12 +1,12 @@
 //! Schemas, extensions, types and domains.
 
 use super::Builder;
-use super::enums::labels;
 use super::replace::type_word;
-use crate::postgres::model::{Constraint, ConstraintKind, Domain, TypeKind, UserType};
+use crate::plan::Steps;
+use crate::postgres::model::{ConstraintKind, Domain, TypeKind, UserType};
 use crate::postgres::name::{Name, quote};
 use crate::postgres::split;
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn namespaces(&mut self) {
@@ -22,14 +22,14 @@ impl<'a> Builder<'a> {
                     .filter(|_| self.printer.is_sqldef());
                 let sql =
                     source.unwrap_or_else(|| format!("CREATE SCHEMA {}", self.printer.ident(name)));
-                self.push(sql, Verb::Create, "schema", name.clone());
+                self.push(sql, Verb::Create, ObjectKind::Schema, name.clone());
             }
         }
         if !self.printer.is_sqldef() {
             for name in to.namespaces() {
                 if !has.contains(&name) && !to.schemas.contains(&name) {
                     let sql = format!("CREATE SCHEMA {}", self.printer.ident(&name));
-                    self.push(sql, Verb::Create, "schema", name);
+                    self.push(sql, Verb::Create, ObjectKind::Schema, name);
                 }
             }
         }
@@ -53,95 +53,21 @@ impl<'a> Builder<'a> {
                     schema.unwrap_or_default()
                 )
             });
-            self.push(sql, Verb::Create, "extension", name.clone());
+            self.push(sql, Verb::Create, ObjectKind::Extension, name.clone());
         }
-    }
-
-    pub(super) fn type_differs(&self, to: &UserType) -> bool {
-        match (
-            self.from.types.get(&to.name).map(|found| &found.kind),
-            &to.kind,
-        ) {
-            (Some(TypeKind::Enum(one)), TypeKind::Enum(other)) => labels(one) != labels(other),
-            (Some(TypeKind::Domain(one)), TypeKind::Domain(other)) => {
-                !one.base.is_same(&other.base)
-                    || !self
-                        .same
-                        .collation(one.collation.as_deref(), other.collation.as_deref())
-                    || one.not_null != other.not_null
-                    || !self.same_domain_default(&to.name, one, other)
-                    || self.domain_checks_differ(&to.name, one, other)
-            }
-            _ => true,
-        }
-    }
-
-    fn stored_domain(&self, name: &Name) -> Option<&'a Domain> {
-        match self.stored?.types.get(name).map(|found| &found.kind) {
-            Some(TypeKind::Domain(domain)) => Some(domain),
-            _ => None,
-        }
-    }
-
-    fn same_domain_default(&self, name: &Name, one: &Domain, other: &Domain) -> bool {
-        self.same.domain_default(one, other)
-            || self
-                .stored_domain(name)
-                .is_some_and(|stored| self.same.domain_default(one, stored))
-    }
-
-    /// Checks present only on one side.
-    pub(super) fn domain_checks(
-        &self,
-        name: &Name,
-        one: &'a Domain,
-        other: &'a Domain,
-    ) -> (Vec<String>, Vec<&'a Constraint>) {
-        let stored = self.stored_domain(name);
-        let is_in = |check: &Constraint, wanted: &Constraint| {
-            let stored = stored
-                .and_then(|stored| stored.checks.iter().find(|each| each.name == wanted.name));
-            (check.name == wanted.name || !wanted.is_named)
-                && (self.same.domain_check(check, wanted)
-                    || stored.is_some_and(|stored| self.same.domain_check(check, stored)))
-        };
-        let goes = one
-            .checks
-            .iter()
-            .filter(|check| !other.checks.iter().any(|wanted| is_in(check, wanted)));
-        let comes = other
-            .checks
-            .iter()
-            .filter(|wanted| !one.checks.iter().any(|check| is_in(check, wanted)));
-        (
-            goes.map(|check| check.name.clone()).collect(),
-            comes.collect(),
-        )
-    }
-
-    fn domain_checks_differ(&self, name: &Name, one: &Domain, other: &Domain) -> bool {
-        let is_like = |check: &Constraint| {
-            let wanted = other.checks.iter().find(|wanted| wanted.name == check.name);
-            let stored = self.stored_domain(name);
-            let stored =
-                stored.and_then(|stored| stored.checks.iter().find(|each| each.name == check.name));
-            wanted.is_some_and(|wanted| self.same.domain_check(check, wanted))
-                || stored.is_some_and(|stored| self.same.domain_check(check, stored))
-        };
-        one.checks.len() != other.checks.len() || !one.checks.iter().all(is_like)
     }
 
     pub(super) fn user_type(&mut self, to: &'a UserType) {
         let from = self.from;
         let kind = if matches!(to.kind, TypeKind::Enum(_)) {
-            "type"
+            ObjectKind::Type
         } else {
-            "domain"
+            ObjectKind::Domain
         };
         match (from.types.get(&to.name).map(|found| &found.kind), &to.kind) {
             (Some(TypeKind::Enum(one)), TypeKind::Enum(other)) => self.change_enum(to, one, other),
             (Some(TypeKind::Domain(one)), TypeKind::Domain(other))
-                if !self.is_replaced_type(&to.name) =>
+                if !self.sides.is_replaced_type(&to.name) =>
             {
                 self.change_domain(&to.name, one, other);
             }
@@ -168,7 +94,7 @@ impl<'a> Builder<'a> {
     }
 
     fn change_domain(&mut self, name: &Name, from: &'a Domain, to: &'a Domain) {
-        let (goes, comes) = self.domain_checks(name, from, to);
+        let (goes, comes) = self.sides.domain_checks(name, from, to);
         let mut actions: Vec<(String, Vec<Hazard>)> = Vec::new();
         for check in goes {
             actions.push((
@@ -176,7 +102,7 @@ impl<'a> Builder<'a> {
                 Vec::new(),
             ));
         }
-        if !self.same_domain_default(name, from, to) {
+        if !self.sides.same_domain_default(name, from, to) {
             let action = match &to.default {
                 Some(default) => format!("SET DEFAULT {}", self.printer.default(default)),
                 None => "DROP DEFAULT".to_owned(),
@@ -213,7 +139,7 @@ impl<'a> Builder<'a> {
         for (action, hazards) in actions {
             let sql = format!("ALTER DOMAIN {} {action}", self.printer.name(name));
             let shown = self.shown(name);
-            self.push_with(sql, Verb::Alter, "domain", shown, hazards);
+            self.push_with(sql, Verb::Alter, ObjectKind::Domain, shown, hazards);
         }
     }
 }

@@ -1,25 +1,28 @@
 //! Types, sequences, functions and tables, each after all objects mentioned.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::Builder;
+use crate::ObjectKind;
+use crate::postgres::diff::{TableDiff, TableStep};
 use crate::postgres::kept::{Key, Stage};
 use crate::postgres::model::{Body, ConstraintKind, Function, Kept, Table, TypeKind, UserType};
 use crate::postgres::name::Name;
 use crate::postgres::split;
+use crate::sorted::sorted;
 
 /// Kinds of objects that others use without naming them, or only in strings: made as early as
 /// possible.
-const FIRST: [&str; 9] = [
-    "foreign-data-wrapper",
-    "foreign-server",
-    "user-mapping",
-    "access-method",
-    "text-search-parser",
-    "text-search-template",
-    "text-search-dictionary",
-    "text-search-configuration",
-    "text-search-mapping",
+const FIRST: [ObjectKind; 9] = [
+    ObjectKind::ForeignDataWrapper,
+    ObjectKind::ForeignServer,
+    ObjectKind::UserMapping,
+    ObjectKind::AccessMethod,
+    ObjectKind::TextSearchParser,
+    ObjectKind::TextSearchTemplate,
+    ObjectKind::TextSearchDictionary,
+    ObjectKind::TextSearchConfiguration,
+    ObjectKind::TextSearchMapping,
 ];
 
 /// Something to be made or changed.
@@ -28,7 +31,8 @@ pub(super) enum Unit {
     Type(Name),
     Sequence(Name),
     Function((Name, String)),
-    Table(Name),
+    /// By the place among the new and changed tables.
+    Table(usize),
     Kept(Key),
 }
 
@@ -44,48 +48,37 @@ impl<'a> Builder<'a> {
     /// each in source order.
     pub(super) fn units(&self) -> Vec<Unit> {
         let mut waiting = self.kept_units(true);
-        for found in self.to.types.values() {
-            if self.type_differs(found) {
-                waiting.push(self.waiting_type(found));
-            }
-        }
-        for (name, sequence) in self.to.sequences.iter() {
-            if self.sequence_differs(sequence) {
-                waiting.push(Waiting {
-                    unit: Unit::Sequence(name.clone()),
-                    name: name.clone(),
-                    mentions: Vec::new(),
-                });
-            }
-        }
+        let types = self.diff.types.iter();
+        waiting.extend(types.map(|found| self.waiting_type(found)));
+        let sequences = self.diff.sequences.iter();
+        waiting.extend(sequences.map(|sequence| Waiting {
+            unit: Unit::Sequence(sequence.name.clone()),
+            name: sequence.name.clone(),
+            mentions: Vec::new(),
+        }));
         let of_types = self.made_of_functions();
-        for (key, function) in self.to.functions.iter() {
-            if self.function_differs(key, function) {
-                let mut mentions = function_mentions(function);
-                // A base type is announced, and defined only when its functions are there.
-                for (names, base) in &of_types {
-                    if names.contains(&key.0.name) {
-                        mentions.retain(|name| name != base);
-                    }
+        for (key, function) in &self.diff.functions {
+            let mut mentions = function_mentions(function);
+            // A base type is announced, and defined only when its functions are there.
+            for (names, base) in &of_types {
+                if names.contains(&key.0.name) {
+                    mentions.retain(|name| name != base);
                 }
-                waiting.push(Waiting {
-                    unit: Unit::Function(key.clone()),
-                    name: key.0.clone(),
-                    mentions,
-                });
             }
+            waiting.push(Waiting {
+                unit: Unit::Function((*key).clone()),
+                name: key.0.clone(),
+                mentions,
+            });
         }
         waiting.extend(self.kept_units(false));
-        for (name, table) in self.to.tables.iter() {
-            if self.table_differs(table) {
-                waiting.push(Waiting {
-                    unit: Unit::Table(name.clone()),
-                    name: name.clone(),
-                    mentions: table_mentions(table),
-                });
-            }
-        }
-        sorted(waiting)
+        let tables = self.diff.tables.iter().enumerate();
+        waiting.extend(tables.map(|(at, table)| Waiting {
+            unit: Unit::Table(at),
+            name: table.to.name.clone(),
+            mentions: table_mentions(table.to),
+        }));
+        behind_mentioned(waiting)
     }
 
     pub(super) fn waiting_type(&self, found: &UserType) -> Waiting {
@@ -103,13 +96,13 @@ impl<'a> Builder<'a> {
     /// Objects compared by words, to be made or changed.
     fn kept_units(&self, is_first: bool) -> Vec<Waiting> {
         let mut waiting = Vec::new();
-        for (key, kept) in self.to.kept.iter() {
+        for (key, kept) in &self.diff.kept {
             let is_ours = kept.kind.stage == Stage::Among && FIRST.contains(&key.0) == is_first;
-            if is_ours && self.kept_differs(key, kept) {
+            if is_ours {
                 // A name of the same kind means another object.
                 let is_named = is_named(key, kept);
                 let mut mentions = split::names(&kept.sql);
-                if is_named && (is_first || key.0 == "operator-family") {
+                if is_named && (is_first || key.0 == ObjectKind::OperatorFamily) {
                     mentions.retain(|name| *name != kept.base);
                 }
                 waiting.push(waiting_kept(key, kept, mentions));
@@ -120,14 +113,18 @@ impl<'a> Builder<'a> {
 
     /// Base types, and the names of the functions in each.
     fn made_of_functions(&self) -> Vec<(Vec<String>, &'a str)> {
-        let types = self.to.kept.iter().filter(|(key, _)| key.0 == "base-type");
+        let types = self
+            .to
+            .kept
+            .iter()
+            .filter(|(key, _)| key.0 == ObjectKind::BaseType);
         types
             .map(|(_, kept)| (split::names(&kept.sql), kept.base.as_str()))
             .collect()
     }
 
     pub(super) fn unit(&mut self, unit: &Unit) {
-        let (from, to) = (self.from, self.to);
+        let to = self.to;
         match unit {
             Unit::Type(name) => {
                 if let Some(found) = to.types.get(name) {
@@ -149,27 +146,28 @@ impl<'a> Builder<'a> {
                     self.keep(key, kept);
                 }
             }
-            Unit::Table(name) => match (from.tables.get(name), to.tables.get(name)) {
-                (Some(before), Some(table)) if !self.is_remade(before, table) => {
-                    self.alter_table(before, table)
-                }
-                (before, Some(table)) => {
-                    let dropped = before.map(|before| self.drop_remade(before));
-                    let first = self.statements.len();
-                    self.create_table(table);
-                    for statement in &mut self.statements[first..] {
-                        statement.needs.extend(dropped);
-                    }
-                }
-                (_, None) => {}
-            },
+            Unit::Table(at) => self.table(&self.diff.tables[*at]),
+        }
+    }
+
+    fn table(&mut self, diff: &'a TableDiff<'a>) {
+        let before = match &diff.step {
+            TableStep::Alter(change) => return self.alter_table(change),
+            TableStep::Recreate(before) => Some(before),
+            TableStep::Create => None,
+        };
+        let dropped = before.map(|before| self.drop_remade(before));
+        let first = self.statements.len();
+        self.create_table(diff.to);
+        for statement in &mut self.statements[first..] {
+            statement.needs.extend(dropped);
         }
     }
 }
 
 /// Whether other statements name the object: none names a setting.
 fn is_named(key: &Key, kept: &Kept) -> bool {
-    kept.undo.is_none() && key.0 != "user-mapping"
+    kept.undo.is_none() && key.0 != ObjectKind::UserMapping
 }
 
 pub(super) fn waiting_kept(key: &Key, kept: &Kept, mentions: Vec<String>) -> Waiting {
@@ -244,43 +242,18 @@ pub(super) fn table_mentions(table: &Table) -> Vec<String> {
     mentions
 }
 
-/// Sorts depth first, so objects without dependents stay in place. A circle is cut where it closes.
-pub(super) fn sorted(waiting: Vec<Waiting>) -> Vec<Unit> {
+/// Sorts units behind the ones mentioned; objects without dependents stay in place.
+pub(super) fn behind_mentioned(waiting: Vec<Waiting>) -> Vec<Unit> {
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, each) in waiting.iter().enumerate() {
         by_name.entry(each.name.name.as_str()).or_default().push(at);
     }
-    let mut done = Vec::with_capacity(waiting.len());
-    let mut seen: HashSet<usize> = HashSet::new();
-    for start in 0..waiting.len() {
-        // A stack of its own: chains in generated schemas are longer than threads' stacks are deep.
-        let mut stack = vec![(start, 0)];
-        if !seen.insert(start) {
-            continue;
-        }
-        while let Some((at, next)) = stack.pop() {
-            let needed = waiting[at].mentions[next..]
-                .iter()
-                .enumerate()
-                .flat_map(|(offset, name)| {
-                    by_name
-                        .get(name.as_str())
-                        .into_iter()
-                        .flatten()
-                        .map(move |needed| (next + offset, *needed))
-                })
-                .find(|(_, needed)| !seen.contains(needed));
-            match needed {
-                Some((place, needed)) => {
-                    seen.insert(needed);
-                    stack.push((at, place));
-                    stack.push((needed, 0));
-                }
-                None => done.push(at),
-            }
-        }
-    }
-    done.into_iter()
-        .map(|at| waiting[at].unit.clone())
-        .collect()
+    let (all, by_name) = (&waiting, &by_name);
+    let needs = move |at: usize| {
+        let mentions = all[at].mentions.iter();
+        let found = mentions.filter_map(move |name| by_name.get(name.as_str()));
+        found.flatten().copied()
+    };
+    let order = sorted(waiting.len(), needs).into_iter();
+    order.map(|at| waiting[at].unit.clone()).collect()
 }

@@ -1,14 +1,16 @@
 //! Views: replaced where the columns allow, otherwise dropped and recreated with all dependents.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Builder, Part};
-use crate::postgres::expr;
+use crate::plan::Steps;
+use crate::postgres::diff::ViewStep;
 use crate::postgres::hazards;
 use crate::postgres::model::{Table, View};
 use crate::postgres::name::Name;
 use crate::postgres::split;
-use crate::{Hazard, Verb};
+use crate::sorted::sorted;
+use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
     /// Drops views showing renamed columns, since the views would keep the old names.
@@ -30,13 +32,14 @@ impl<'a> Builder<'a> {
         for table in from.tables.values() {
             let Some(wanted) = to.tables.get(&table.name) else {
                 let replaced = table.columns.values();
-                let replaced = replaced.filter(|column| self.has_replaced_type(table, column));
+                let replaced =
+                    replaced.filter(|column| self.sides.has_replaced_type(table, column));
                 columns.extend(
                     replaced.map(|column| (table.name.name.as_str(), column.name.as_str())),
                 );
                 continue;
             };
-            if self.is_remade(table, wanted) {
+            if self.sides.is_remade(table, wanted) {
                 whole.insert(table.name.name.as_str());
                 continue;
             }
@@ -46,12 +49,8 @@ impl<'a> Builder<'a> {
                     .map(|column| (table.name.name.as_str(), column)),
             );
         }
-        for (key, function) in from.functions.iter() {
-            let is_remade = self.is_function_remade(key, function);
-            if is_remade {
-                whole.insert(key.0.name.as_str());
-            }
-        }
+        let functions = self.diff.remade_functions.iter();
+        whole.extend(functions.map(|key| key.0.name.as_str()));
         if columns.is_empty() && whole.is_empty() {
             return;
         }
@@ -93,11 +92,11 @@ impl<'a> Builder<'a> {
     fn changing_columns(&self, from: &'a Table, to: &'a Table) -> Vec<&'a str> {
         let columns = from.columns.values().filter(|before| {
             let wanted = to.columns.get(&before.name);
-            self.has_replaced_type(from, before)
+            self.sides.has_replaced_type(from, before)
                 || wanted.is_some_and(|column| {
-                    self.is_retyped(before, column)
+                    self.sides.is_retyped(before, column)
                         || before.generated.is_some() != column.generated.is_some()
-                        || !self.same.generated(before, column, &from.name)
+                        || !self.sides.same.generated(before, column, &from.name)
                 })
         });
         columns.map(|column| column.name.as_str()).collect()
@@ -117,7 +116,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let from = self.from;
-        let order = sorted(from.views.values());
+        let order = behind_used(from.views.values());
         for view in &order {
             if uses(view, &hit) {
                 hit.insert(view.name.clone());
@@ -156,35 +155,15 @@ impl<'a> Builder<'a> {
             hazards::ACCESS_EXCLUSIVE,
         ];
         let verb = if for_good { Verb::Drop } else { Verb::Aside };
-        self.push_with(sql, verb, "view", shown, hazards)
-    }
-
-    fn is_same_view(&self, from: &View, to: &View) -> bool {
-        let stored = self.stored.and_then(|stored| stored.views.get(&to.name));
-        self.same.view(from, to) || stored.is_some_and(|stored| self.same.view(from, stored))
-    }
-
-    /// Whether the new query returns the old columns, perhaps followed by more.
-    fn can_replace(&self, from: &View, to: &View) -> bool {
-        if from.materialized || to.materialized || from.columns != to.columns {
-            return false;
-        }
-        let targets = |view: &View| expr::targets(&view.query, &self.to.default_schema);
-        let stored = self.stored.and_then(|stored| stored.views.get(&to.name));
-        match (targets(from), targets(stored.unwrap_or(to))) {
-            (Some(old), Some(new)) => new.starts_with(&old),
-            _ => false,
-        }
+        self.push_with(sql, verb, ObjectKind::View, shown, hazards)
     }
 
     pub(super) fn views(&mut self) {
         let (from, to) = (self.from, self.to);
         let mut hit: HashSet<Name> = HashSet::new();
         for view in to.views.values() {
-            if let Some(before) = from.views.get(&view.name)
+            if self.diff.views.get(&view.name) == Some(&ViewStep::Recreate)
                 && !self.is_gone(&Part::View(view.name.clone()))
-                && !self.is_same_view(before, view)
-                && !self.can_replace(before, view)
             {
                 hit.insert(view.name.clone());
             }
@@ -194,12 +173,12 @@ impl<'a> Builder<'a> {
         let drops: Vec<(usize, String)> = (first_drop..self.statements.len())
             .map(|at| (at, self.statements[at].object.name.clone()))
             .collect();
-        for view in sorted(to.views.values()) {
+        for view in behind_used(to.views.values()) {
             let shown = self.shown(&view.name);
             let is_gone = self.is_gone(&Part::View(view.name.clone()));
             let before = from.views.get(&view.name).filter(|_| !is_gone);
             let replaces = match before {
-                Some(before) if self.is_same_view(before, view) => continue,
+                Some(_) if !self.diff.views.contains_key(&view.name) => continue,
                 Some(_) => true,
                 None => false,
             };
@@ -216,7 +195,7 @@ impl<'a> Builder<'a> {
                 } else {
                     Verb::Create
                 },
-                "view",
+                ObjectKind::View,
                 shown.clone(),
             );
             self.statements[at].needs.extend(
@@ -240,40 +219,19 @@ fn uses(view: &View, others: &HashSet<Name>) -> bool {
 }
 
 /// Sorts views behind the ones mentioned; otherwise the order is stable.
-pub(super) fn sorted<'v>(views: impl Iterator<Item = &'v View>) -> Vec<&'v View> {
+pub(super) fn behind_used<'v>(views: impl Iterator<Item = &'v View>) -> Vec<&'v View> {
     let views: Vec<&View> = views.collect();
-    let by_name: std::collections::HashMap<&str, usize> = views
-        .iter()
-        .enumerate()
+    let places = views.iter().enumerate();
+    let places: HashMap<&str, usize> = places
         .map(|(at, view)| (view.name.name.as_str(), at))
         .collect();
-    let needed: Vec<Vec<usize>> = views
-        .iter()
-        .enumerate()
-        .map(|(at, view)| {
-            let names = split::names(&view.query.0);
-            let found = names
-                .iter()
-                .filter_map(|name| by_name.get(name.as_str()).copied());
-            found.filter(|other| *other != at).collect()
-        })
-        .collect();
-    let mut done = Vec::with_capacity(views.len());
-    let mut seen = vec![false; views.len()];
-    for start in 0..views.len() {
-        let mut stack = vec![start];
-        while let Some(at) = stack.last().copied() {
-            seen[at] = true;
-            match needed[at].iter().find(|other| !seen[**other]) {
-                Some(other) => stack.push(*other),
-                None => {
-                    stack.pop();
-                    if !done.contains(&at) {
-                        done.push(at);
-                    }
-                }
-            }
-        }
-    }
-    done.into_iter().map(|at| views[at]).collect()
+    let needs = |at: usize| {
+        let names = split::names(&views[at].query.0);
+        let found = names
+            .iter()
+            .filter_map(|name| places.get(name.as_str()).copied());
+        found.filter(|other| *other != at).collect::<Vec<usize>>()
+    };
+    let order = sorted(views.len(), needs).into_iter();
+    order.map(|at| views[at]).collect()
 }

@@ -6,6 +6,7 @@ use super::columns::{default_in, identity_in};
 use super::constraints::{add_constraint, using_index};
 use super::parts::{collation, number_in, options, type_in, word, word_in};
 use super::{Read, Reader, Statement, Trouble};
+use crate::ObjectKind;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Constraint, ConstraintKind, Keys, Sql, Table, Trigger};
 use crate::postgres::name::Name;
@@ -16,7 +17,11 @@ impl Reader<'_> {
         let node = statement.node;
         let relation = node.child(K::TABLE_RELATION_NAME).ok_or(Trouble::Opaque)?;
         let name = self.name(relation);
-        if self.schema.kept.contains(&("foreign-table", name.quoted())) {
+        if self
+            .schema
+            .kept
+            .contains(&(ObjectKind::ForeignTable, name.quoted()))
+        {
             return self.alter_foreign_table(statement);
         }
         let actions = actions(node);

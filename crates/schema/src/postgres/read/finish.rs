@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::grants::given;
+use crate::ObjectKind;
 use crate::postgres::model::{
     Constraint, ConstraintKind, Grant, Schema, Table, Target, Type, TypeKind,
 };
@@ -25,7 +26,7 @@ pub(super) fn finish(schema: &mut Schema) {
     let kept = &schema.kept;
     schema
         .foreign_triggers
-        .retain(|on, _| kept.contains(&("foreign-table", on.quoted())));
+        .retain(|on, _| kept.contains(&(ObjectKind::ForeignTable, on.quoted())));
     let has_maintain = schema.has_maintain;
     let is_usual = |target: &Target, role: &str, grant: &Grant| {
         grant.privileges == given(target, role, has_maintain)
@@ -52,7 +53,7 @@ fn leave_out_inherited_defaults(schema: &mut Schema) {
                 kept.sql.ends_with(&end)
             })
         };
-        *kind != "column-default" || !columns.any(is_same)
+        *kind != ObjectKind::ColumnDefault || !columns.any(is_same)
     });
 }
 
@@ -62,9 +63,9 @@ pub(super) fn leave_out_parts(schema: &mut Schema, attached: &HashSet<Name>) {
         return;
     }
     let is_part = |on: &Name| attached.contains(on);
-    schema
-        .kept
-        .retain(|(kind, _), kept| *kind != "tablespace" || !kept.on.as_ref().is_some_and(is_part));
+    schema.kept.retain(|(kind, _), kept| {
+        *kind != ObjectKind::Tablespace || !kept.on.as_ref().is_some_and(is_part)
+    });
     for table in schema.tables.values_mut() {
         let namespace = table.name.schema.clone();
         let is_part =

@@ -1,13 +1,14 @@
 //! What tables say of inherited columns.
 
+use crate::ObjectKind;
 use crate::postgres::kept::Key;
 use crate::postgres::model::{Schema, Table};
 use crate::postgres::name::quote;
 
 /// Kinds of settings inherited by a new column, and the words before the value.
-const INHERITED: [(&str, &str); 2] = [
-    ("column-storage", " SET STORAGE "),
-    ("column-compression", " SET COMPRESSION "),
+const INHERITED: [(ObjectKind, &str); 2] = [
+    (ObjectKind::ColumnStorage, " SET STORAGE "),
+    (ObjectKind::ColumnCompression, " SET COMPRESSION "),
 ];
 
 /// Removes storage and compression of inherited columns equal to the parents'. The
@@ -61,11 +62,11 @@ fn ancestors<'s>(schema: &'s Schema, table: &'s Table) -> Vec<&'s Table> {
 
 /// What the definition of a table says of one of the columns. Settings of tables between are made
 /// when all tables are there, so that nothing inherits them.
-fn said_of(table: &Table, column: &str, kind: &str) -> Option<String> {
+fn said_of(table: &Table, column: &str, kind: ObjectKind) -> Option<String> {
     let mut columns = table.columns.values();
     let found = columns.find(|found| quote(&found.name) == column)?;
     let (said, usual) = match kind {
-        "column-storage" => (&found.storage, found.usual_storage()),
+        ObjectKind::ColumnStorage => (&found.storage, found.usual_storage()),
         _ => (&found.compression, "default"),
     };
     Some(said.as_deref().unwrap_or(usual).to_owned())

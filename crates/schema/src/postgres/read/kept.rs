@@ -1,6 +1,7 @@
 //! Objects compared by words.
 
 use super::Reader;
+use crate::ObjectKind;
 use crate::postgres::kept::{self, Step};
 use crate::postgres::model::{Extension, Kept, Owner};
 
@@ -36,11 +37,11 @@ impl Reader<'_> {
             Step::Made(mut kept) => {
                 // Columns of a foreign table have comments as those of a composite type do.
                 let of = kept.of.as_mut().filter(|of| !all.contains(&**of));
-                if let Some(of) = of.filter(|of| of.0 == "composite-type") {
-                    of.0 = "foreign-table";
+                if let Some(of) = of.filter(|of| of.0 == ObjectKind::CompositeType) {
+                    of.0 = ObjectKind::ForeignTable;
                 }
                 let key = (kept.kind.kind, kept.name.clone());
-                let is_family = kept.kind.kind == "operator-family";
+                let is_family = kept.kind.kind == ObjectKind::OperatorFamily;
                 // A setting of something unknown is not understood either.
                 let is_known = kept.of.as_ref().is_none_or(|of| all.contains(of));
                 // The family of a class may have been made before.

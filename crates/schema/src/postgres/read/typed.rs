@@ -4,6 +4,7 @@ use squawk_parser::SyntaxKind as K;
 
 use super::parts::parts;
 use super::{Reader, Statement};
+use crate::ObjectKind;
 use crate::postgres::kept;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Column, Table};
@@ -36,7 +37,10 @@ impl Reader<'_> {
 
     /// The attributes of a composite type as columns.
     fn attributes(&mut self, of: &Name) -> Option<Listed<String, Column>> {
-        let found = self.schema.kept.get(&("composite-type", of.quoted()))?;
+        let found = self
+            .schema
+            .kept
+            .get(&(ObjectKind::CompositeType, of.quoted()))?;
         let attributes = kept::attributes_of(found)?.into_iter();
         let columns = attributes.map(|(name, data_type)| format!("{} {data_type}", quote(&name)));
         let columns: Vec<String> = columns.collect();

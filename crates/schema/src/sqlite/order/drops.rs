@@ -1,11 +1,12 @@
 //! Drops, placed last, so a held-back drop holds back nothing executable.
 
 use super::Builder;
+use crate::plan::Steps;
 use crate::sqlite::diff::TableDiff;
 use crate::sqlite::expr::piece_of_name;
 use crate::sqlite::hazards;
 use crate::sqlite::model::{Index, Name, Whole, WholeKind};
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
     /// Drops everything missing in the wanted schema.
@@ -26,7 +27,7 @@ impl<'a> Builder<'a> {
         let goes = |index: &&Index| self.index_goes(index);
         for index in from.indexes.iter().filter(goes).collect::<Vec<_>>() {
             let sql = format!("DROP INDEX {}", self.printer.name(&index.name));
-            self.drop_destructively(sql, "index", index.name.text.clone());
+            self.drop_destructively(sql, ObjectKind::Index, index.name.text.clone());
         }
         for change in changes {
             self.drop_columns(change);
@@ -43,7 +44,12 @@ impl<'a> Builder<'a> {
                 None if !self.is_index_renamed(before) => self.printer.index(before),
                 _ => continue,
             };
-            self.push(sql, Verb::Rebuild, "index", before.name.text.clone());
+            self.push(
+                sql,
+                Verb::Rebuild,
+                ObjectKind::Index,
+                before.name.text.clone(),
+            );
         }
         for before in from.wholes_on(table) {
             let after = to.whole(before.kind, &before.name.key());
@@ -55,7 +61,7 @@ impl<'a> Builder<'a> {
             self.push(
                 sql,
                 Verb::Rebuild,
-                before.kind.word(),
+                before.kind.object_kind(),
                 before.name.text.clone(),
             );
         }
@@ -119,7 +125,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn is_dropped(&self, kind: &str, name: &str) -> Option<usize> {
+    fn drop_of(&self, kind: ObjectKind, name: &str) -> Option<usize> {
         self.statements.iter().position(|statement| {
             statement.is_destructive()
                 && statement.object.kind == kind
@@ -128,8 +134,8 @@ impl<'a> Builder<'a> {
     }
 
     fn drop_whole(&mut self, whole: &Whole) -> usize {
-        let word = whole.kind.word();
-        if let Some(done) = self.is_dropped(word, &whole.name.text) {
+        let kind = whole.kind.object_kind();
+        if let Some(done) = self.drop_of(kind, &whole.name.text) {
             return done;
         }
         let dropped = self.drop_to_replace(whole);
@@ -141,16 +147,16 @@ impl<'a> Builder<'a> {
     }
 
     fn drop_table(&mut self, name: &Name) -> usize {
-        if let Some(done) = self.is_dropped("table", &name.text) {
+        if let Some(done) = self.drop_of(ObjectKind::Table, &name.text) {
             return done;
         }
         let sql = format!("DROP TABLE {}", self.printer.name(name));
-        let dropped = self.push(sql, Verb::Drop, "table", name.text.clone());
+        let dropped = self.push(sql, Verb::Drop, ObjectKind::Table, name.text.clone());
         self.mark_lost(dropped, name);
         dropped
     }
 
-    fn drop_destructively(&mut self, sql: String, kind: &'static str, name: String) {
+    fn drop_destructively(&mut self, sql: String, kind: ObjectKind, name: String) {
         let dropped = self.push(sql, Verb::Drop, kind, name);
         self.mark_dropped(dropped);
     }
@@ -182,7 +188,7 @@ impl<'a> Builder<'a> {
                 self.printer.name(&column.name)
             );
             let name = format!("{}.{}", table.text, column.name.text);
-            let dropped = self.push(sql, Verb::Drop, "column", name.clone());
+            let dropped = self.push(sql, Verb::Drop, ObjectKind::Column, name.clone());
             let statement = &mut self.statements[dropped];
             statement.hazards = vec![
                 Hazard::DataLoss(format!("the values of {name}")),
@@ -216,7 +222,7 @@ impl<'a> Builder<'a> {
                 .map(|each| &each.pieces)
                 .chain(condition);
             if all.any(|pieces| pieces.contains(&piece)) {
-                found.extend(self.is_dropped("index", &index.name.text));
+                found.extend(self.drop_of(ObjectKind::Index, &index.name.text));
             }
         }
         for whole in &self.from.wholes {
@@ -226,7 +232,7 @@ impl<'a> Builder<'a> {
                 .is_some_and(|each| each.is(&table.text));
             let names_table = is_on || whole.pieces.contains(&table_piece);
             if names_table && whole.pieces.contains(&piece) {
-                found.extend(self.is_dropped(whole.kind.word(), &whole.name.text));
+                found.extend(self.drop_of(whole.kind.object_kind(), &whole.name.text));
             }
         }
         found

@@ -7,10 +7,11 @@
 //! until the end, so that a drop that nobody allowed holds back nothing else.
 
 use super::Builder;
+use crate::plan::Steps;
 use crate::sqlite::diff::TableDiff;
 use crate::sqlite::model::{Column, Table, quoted};
 use crate::sqlite::{hazards, print};
-use crate::{Hazard, Verb};
+use crate::{Hazard, ObjectKind, Verb};
 
 impl Builder<'_> {
     /// Rebuilds a table; dependents are recreated, unless dropped later.
@@ -63,7 +64,7 @@ impl Builder<'_> {
     }
 
     fn rebuild_step(&mut self, name: &str, sql: String) -> usize {
-        self.push(sql, Verb::Rebuild, "table", name.to_owned())
+        self.push(sql, Verb::Rebuild, ObjectKind::Table, name.to_owned())
     }
 
     fn unused_name(&self, name: &str) -> String {

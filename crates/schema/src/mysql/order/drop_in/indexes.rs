@@ -5,7 +5,8 @@ use crate::mysql::diff::{ColumnStep, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::lexer::backticked;
 use crate::mysql::model::{ForeignKey, Index};
-use crate::{Hazard, Verb};
+use crate::plan::Steps;
+use crate::{Hazard, ObjectKind, Verb};
 
 impl Writer<'_> {
     pub(super) fn indexes(&mut self, diff: &TableDiff<'_>, table: &str) {
@@ -13,20 +14,14 @@ impl Writer<'_> {
             if let Some(was) = &before.was {
                 let (was, name) = (self.printer.name(was), self.printer.name(&after.name));
                 let sql = format!("ALTER TABLE {table} RENAME INDEX {was} TO {name}");
-                self.push(
-                    sql,
-                    Verb::Rename,
-                    (
-                        "index",
-                        format!("{}.{}", diff.to.name.text, after.name.text),
-                    ),
-                );
+                let name = format!("{}.{}", diff.to.name.text, after.name.text);
+                self.push(sql, Verb::Rename, ObjectKind::Index, name);
             }
         }
         for index in &diff.hidden_indexes {
             let sql = format!("ALTER TABLE {table} {}", self.printer.visibility(index));
             let name = format!("{}.{}", diff.to.name.text, index.name.text);
-            self.push(sql, Verb::Alter, ("index", name));
+            self.push(sql, Verb::Alter, ObjectKind::Index, name);
         }
         for index in &diff.to.indexes {
             if let Some((before, after)) = diff
@@ -56,14 +51,10 @@ impl Writer<'_> {
         let key = (diff.to.name.text.clone(), was.text.clone());
         if self.dropped_indexes.insert(key) {
             let (owner, name) = (backticked(&diff.to.name.text), backticked(&was.text));
-            let object = ("index", format!("{}.{}", diff.to.name.text, was.text));
+            let sql = format!("ALTER TABLE {owner} DROP INDEX {name}");
+            let name = format!("{}.{}", diff.to.name.text, was.text);
             let lost = vec![Hazard::Drop(format!("index {}", was.text))];
-            self.push_with(
-                format!("ALTER TABLE {owner} DROP INDEX {name}"),
-                Verb::Drop,
-                object,
-                lost,
-            );
+            self.push_with(sql, Verb::Drop, ObjectKind::Index, name, lost);
         }
     }
 
@@ -83,7 +74,7 @@ impl Writer<'_> {
         };
         let given_way: Vec<&Index> = given_way.copied().filter(&mut is_first).collect();
         if given_way.is_empty() {
-            self.push_with(sql, Verb::Add, ("index", name), hazards);
+            self.push_with(sql, Verb::Add, ObjectKind::Index, name, hazards);
             return;
         }
         let mut sql = format!("ALTER TABLE {table} ADD {}", self.printer.index(index));
@@ -93,7 +84,7 @@ impl Writer<'_> {
             all.push(Hazard::Drop(format!("index {}", before.name.text)));
         }
         all.extend(hazards);
-        self.push_with(sql, Verb::Drop, ("index", name), all);
+        self.push_with(sql, Verb::Drop, ObjectKind::Index, name, all);
     }
 }
 

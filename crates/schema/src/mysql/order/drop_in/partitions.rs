@@ -5,7 +5,8 @@ use crate::mysql::diff::{PartitionStep, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::model::Partition;
 use crate::mysql::print;
-use crate::{Hazard, Verb};
+use crate::plan::Steps;
+use crate::{Hazard, ObjectKind, Verb};
 
 impl Writer<'_> {
     pub(super) fn add_partitions(&mut self, diff: &TableDiff<'_>, table: &str) {
@@ -44,8 +45,8 @@ impl Writer<'_> {
                 let hazards = hazards::of_partitions(diff, step);
                 let hazards = hazards.into_iter();
                 let lost = hazards.filter(|hazard| matches!(hazard, Hazard::DataLoss(_)));
-                let object = ("table", name.clone());
-                let at = self.push_with(sql, Verb::Alter, object, lost.collect());
+                let name = name.clone();
+                let at = self.push_with(sql, Verb::Alter, ObjectKind::Table, name, lost.collect());
                 if is_reorganized {
                     self.statements[at].needs.extend(&dropped);
                 }
@@ -71,14 +72,12 @@ impl Writer<'_> {
     ) -> Vec<usize> {
         let one = |partition: &&Partition| {
             let name = format!("{}.{}", diff.to.name.text, partition.name.text);
-            self.push_drop(
-                format!(
-                    "ALTER TABLE {table} DROP PARTITION {}",
-                    self.printer.name(&partition.name)
-                ),
-                ("partition", name.clone()),
-                Hazard::DataLoss(format!("rows of {name}")),
-            )
+            let sql = format!(
+                "ALTER TABLE {table} DROP PARTITION {}",
+                self.printer.name(&partition.name)
+            );
+            let lost = vec![Hazard::DataLoss(format!("rows of {name}"))];
+            self.push_drop(sql, ObjectKind::Partition, name, lost)
         };
         gone.iter().map(one).collect()
     }

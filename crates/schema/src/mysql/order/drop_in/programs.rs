@@ -7,7 +7,8 @@ use crate::mysql::lexer::{backticked, literal};
 use crate::mysql::model::{Event, Trigger, View};
 use crate::mysql::order::creation;
 use crate::mysql::print;
-use crate::{Hazard, Verb};
+use crate::plan::Steps;
+use crate::{Hazard, ObjectKind, Verb};
 
 impl Writer<'_> {
     pub(super) fn create_programs(&mut self) {
@@ -21,7 +22,8 @@ impl Writer<'_> {
                 self.push(
                     opaque.text.clone(),
                     Verb::Create,
-                    (opaque.kind, opaque.name.clone()),
+                    opaque.kind,
+                    opaque.name.clone(),
                 );
             }
         }
@@ -34,17 +36,13 @@ impl Writer<'_> {
             if before.is_some_and(|before| before.is_same(trigger)) {
                 continue;
             }
-            let name = ("trigger", trigger.name.text.clone());
+            let name = trigger.name.text.clone();
             if before.is_some() {
                 let sql = format!("DROP TRIGGER {}", backticked(&trigger.name.text));
-                self.push_with(
-                    sql,
-                    Verb::Drop,
-                    name.clone(),
-                    vec![Hazard::Drop(format!("trigger {}", name.1))],
-                );
+                let lost = vec![Hazard::Drop(format!("trigger {name}"))];
+                self.push_drop(sql, ObjectKind::Trigger, name.clone(), lost);
             }
-            self.push(trigger.drop_in(), Verb::Create, name);
+            self.push(trigger.drop_in(), Verb::Create, ObjectKind::Trigger, name);
         }
         for event in &to.events {
             match from.event(&event.name.text) {
@@ -53,14 +51,16 @@ impl Writer<'_> {
                     self.push(
                         altering(event),
                         Verb::Alter,
-                        ("event", event.name.text.clone()),
+                        ObjectKind::Event,
+                        event.name.text.clone(),
                     );
                 }
                 None => {
                     self.push(
                         event.source.clone(),
                         Verb::Create,
-                        ("event", event.name.text.clone()),
+                        ObjectKind::Event,
+                        event.name.text.clone(),
                     );
                 }
             }
@@ -68,18 +68,18 @@ impl Writer<'_> {
     }
 
     fn view(&mut self, view: &View) {
-        let name = ("view", view.name.text.clone());
+        let name = view.name.text.clone();
         let Some(before) = self.from.view(&view.name.text) else {
-            self.push(view.source.clone(), Verb::Create, name);
+            self.push(view.source.clone(), Verb::Create, ObjectKind::View, name);
             return;
         };
         if let Some(was) = &before.was {
             let sql = format!(
                 "RENAME TABLE {} TO {}",
                 backticked(&was.text),
-                backticked(&name.1)
+                backticked(&name)
             );
-            self.push(sql, Verb::Rename, ("view", was.text.clone()));
+            self.push(sql, Verb::Rename, ObjectKind::View, was.text.clone());
         }
         if before.is_same(view) {
             return;
@@ -98,21 +98,18 @@ impl Writer<'_> {
         if !view.columns.is_empty() {
             sql = format!("{sql} ({})", self.printer.names(&view.columns));
         }
-        self.push(
-            format!("{sql} AS {}", view.body.drop_in()),
-            Verb::Alter,
-            name,
-        );
+        sql = format!("{sql} AS {}", view.body.drop_in());
+        self.push(sql, Verb::Alter, ObjectKind::View, name);
     }
 
     pub(super) fn drop_programs(&mut self) {
         let (from, to) = (self.from, self.to);
-        let mut gone: Vec<(&'static str, &str)> = Vec::new();
+        let mut gone: Vec<(ObjectKind, &str)> = Vec::new();
         gone.extend(
             from.events
                 .iter()
                 .filter(|event| to.event(&event.name.text).is_none())
-                .map(|event| ("event", event.name.text.as_str())),
+                .map(|event| (ObjectKind::Event, event.name.text.as_str())),
         );
         let views: Vec<&View> = from
             .views
@@ -123,15 +120,16 @@ impl Writer<'_> {
             creation::views(&views)
                 .into_iter()
                 .rev()
-                .map(|view| ("view", view.name.text.as_str())),
+                .map(|view| (ObjectKind::View, view.name.text.as_str())),
         );
         for (kind, name) in gone {
-            let sql = format!("DROP {} {}", kind.to_ascii_uppercase(), backticked(name));
-            self.push_drop(
-                sql,
-                (kind, name.to_owned()),
-                Hazard::Drop(format!("{kind} {name}")),
+            let sql = format!(
+                "DROP {} {}",
+                kind.word().to_ascii_uppercase(),
+                backticked(name)
             );
+            let lost = vec![Hazard::Drop(format!("{kind} {name}"))];
+            self.push_drop(sql, kind, name.to_owned(), lost);
         }
     }
 }

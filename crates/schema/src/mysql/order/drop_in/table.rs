@@ -6,14 +6,15 @@ use crate::mysql::hazards;
 use crate::mysql::lexer::{backticked, literal};
 use crate::mysql::model::{Column, Index};
 use crate::mysql::order::options;
-use crate::{Hazard, Verb};
+use crate::plan::Steps;
+use crate::{Hazard, ObjectKind, Verb};
 
 impl Writer<'_> {
     pub(super) fn alter(&mut self, diff: &TableDiff<'_>, all: &[TableDiff<'_>]) {
         let table = self.printer.name(&diff.to.name);
         if let Some(was) = &diff.from.was {
             let sql = format!("ALTER TABLE {} RENAME TO {table}", self.printer.name(was));
-            self.push(sql, Verb::Rename, ("table", was.text.clone()));
+            self.push(sql, Verb::Rename, ObjectKind::Table, was.text.clone());
         }
         let counters = self.columns(diff, &table);
         self.primary(diff, &table, all);
@@ -122,12 +123,8 @@ impl Writer<'_> {
             self.place(place)
         );
         let name = format!("{}.{}", diff.to.name.text, column.name.text);
-        self.push_with(
-            sql,
-            Verb::Add,
-            ("column", name),
-            hazards::of_added(diff.to, column),
-        )
+        let hazards = hazards::of_added(diff.to, column);
+        self.push_with(sql, Verb::Add, ObjectKind::Column, name, hazards)
     }
 
     fn place(&self, place: Place<'_>) -> String {
@@ -155,23 +152,20 @@ impl Writer<'_> {
     fn change_to(&mut self, diff: &TableDiff<'_>, table: &str, from: &Column, text: &str) -> usize {
         let old = backticked(&from.was.as_ref().unwrap_or(&from.name).text);
         let name = format!("{}.{}", diff.to.name.text, from.name.text);
-        self.push(
-            format!("ALTER TABLE {table} CHANGE COLUMN {old} {text}"),
-            Verb::Alter,
-            ("column", name),
-        )
+        let sql = format!("ALTER TABLE {table} CHANGE COLUMN {old} {text}");
+        self.push(sql, Verb::Alter, ObjectKind::Column, name)
     }
 
     fn primary(&mut self, diff: &TableDiff<'_>, table: &str, all: &[TableDiff<'_>]) {
         let Some((before, after)) = diff.primary else {
             return;
         };
-        let name = ("table", diff.to.name.text.clone());
+        let name = diff.to.name.text.clone();
         let mut dropped = None;
         if let Some(before) = before {
             let freed = self.free_from_keys(diff, before, all);
             let sql = format!("ALTER TABLE {table} DROP PRIMARY KEY");
-            let at = self.push(sql, Verb::Alter, name.clone());
+            let at = self.push(sql, Verb::Alter, ObjectKind::Table, name.clone());
             self.statements[at].needs.extend(freed);
             dropped = Some(at);
             // Only without the key can they be NULL; what is written without NOT NULL is said
@@ -192,7 +186,8 @@ impl Writer<'_> {
         }
         if let Some(after) = after {
             let sql = format!("ALTER TABLE {table} ADD {}", self.printer.index(after));
-            let at = self.push_with(sql, Verb::Alter, name, hazards::of_index(diff.from, after));
+            let hazards = hazards::of_index(diff.from, after);
+            let at = self.push_with(sql, Verb::Alter, ObjectKind::Table, name, hazards);
             self.statements[at].needs.extend(dropped);
         }
     }
@@ -243,12 +238,8 @@ impl Writer<'_> {
                 backticked(&before.name.text)
             );
             let object = format!("{}.{}", diff.to.name.text, before.name.text);
-            self.push_with(
-                sql,
-                Verb::Aside,
-                ("index", object),
-                vec![Hazard::Drop(format!("index {name}"))],
-            );
+            let lost = vec![Hazard::Drop(format!("index {name}"))];
+            self.push_with(sql, Verb::Aside, ObjectKind::Index, object, lost);
         }
     }
 
@@ -259,12 +250,10 @@ impl Writer<'_> {
             .insert((owner.to_owned(), name.to_owned()));
         is_first.then(|| {
             let (table, key) = (backticked(owner), backticked(name));
-            self.push_with(
-                format!("ALTER TABLE {table} DROP FOREIGN KEY {key}"),
-                Verb::Relax,
-                ("constraint", format!("{owner}.{name}")),
-                vec![Hazard::Drop(format!("constraint {name}"))],
-            )
+            let sql = format!("ALTER TABLE {table} DROP FOREIGN KEY {key}");
+            let lost = vec![Hazard::Drop(format!("constraint {name}"))];
+            let name = format!("{owner}.{name}");
+            self.push_with(sql, Verb::Relax, ObjectKind::Constraint, name, lost)
         })
     }
 
@@ -276,18 +265,15 @@ impl Writer<'_> {
                 self.printer.name(&name)
             );
             let lost = vec![Hazard::Drop(format!("constraint {}", name.text))];
-            self.push_with(
-                sql,
-                Verb::Relax,
-                ("constraint", format!("{}.{}", diff.to.name.text, name.text)),
-                lost,
-            );
+            let name = format!("{}.{}", diff.to.name.text, name.text);
+            self.push_with(sql, Verb::Relax, ObjectKind::Constraint, name, lost);
         }
         for check in &diff.added_checks {
             let name = diff.to.check_name(check, self.to.is_mariadb);
             let sql = format!("ALTER TABLE {table} ADD {}", self.printer.check(check));
-            let object = ("constraint", format!("{}.{}", diff.to.name.text, name.text));
-            self.push_with(sql, Verb::Add, object, hazards::of_check(diff.from, check));
+            let name = format!("{}.{}", diff.to.name.text, name.text);
+            let hazards = hazards::of_check(diff.from, check);
+            self.push_with(sql, Verb::Add, ObjectKind::Constraint, name, hazards);
         }
     }
 
@@ -305,9 +291,10 @@ impl Writer<'_> {
                 Some(statement) => statement.clone(),
                 None => format!("ALTER TABLE {table} ADD {}", self.printer.foreign_key(key)),
             };
-            let object = ("constraint", format!("{}.{}", diff.to.name.text, name.text));
+            let name = format!("{}.{}", diff.to.name.text, name.text);
             let needed = self.needs.of_key(&self.statements, diff.to, key);
-            let at = self.push_with(sql, Verb::Add, object, hazards::of_key(diff.from, key));
+            let hazards = hazards::of_key(diff.from, key);
+            let at = self.push_with(sql, Verb::Add, ObjectKind::Constraint, name, hazards);
             self.statements[at].needs.extend(needed);
         }
     }
@@ -317,7 +304,7 @@ impl Writer<'_> {
             let sql = format!("ALTER TABLE {table} {text}");
             let name = diff.to.name.text.clone();
             let (verb, kind, hazards) = options::of_option(diff, &text);
-            self.push_with(sql, verb, (kind, name), hazards);
+            self.push_with(sql, verb, kind, name, hazards);
         }
     }
 
@@ -342,8 +329,9 @@ impl Writer<'_> {
         for index in &left {
             let (owner, name) = (backticked(&diff.to.name.text), &index.name.text);
             let sql = format!("ALTER TABLE {owner} DROP INDEX {}", backticked(name));
-            let object = ("index", format!("{}.{name}", diff.to.name.text));
-            self.push_drop(sql, object, Hazard::Drop(format!("index {name}")));
+            let lost = vec![Hazard::Drop(format!("index {name}"))];
+            let name = format!("{}.{name}", diff.to.name.text);
+            self.push_drop(sql, ObjectKind::Index, name, lost);
         }
         for column in diff.dropped_columns.iter().rev() {
             let needs = left.iter().enumerate();
@@ -361,11 +349,8 @@ impl Writer<'_> {
             "ALTER TABLE {table} DROP COLUMN {}",
             backticked(&column.name.text)
         );
-        self.push_drop(
-            sql,
-            ("column", name.clone()),
-            Hazard::DataLoss(format!("values of {name}")),
-        )
+        let lost = vec![Hazard::DataLoss(format!("values of {name}"))];
+        self.push_drop(sql, ObjectKind::Column, name, lost)
     }
 }
 

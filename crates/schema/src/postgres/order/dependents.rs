@@ -3,68 +3,19 @@
 use std::collections::HashSet;
 
 use super::{Builder, Part};
+use crate::ObjectKind;
+use crate::postgres::diff::TableChange;
 use crate::postgres::hazards::{self, Cast};
-use crate::postgres::model::{
-    Column, Constraint, ConstraintKind, Index, IndexItem, Meta, Sql, Table,
-};
+use crate::postgres::model::{Constraint, ConstraintKind, Index, IndexItem, Meta, Sql, Table};
 use crate::postgres::name::{Name, always_quote};
 use crate::postgres::split;
 
 impl<'a> Builder<'a> {
-    pub(super) fn retyped(&self, from: &'a Table, to: &'a Table) -> Vec<&'a str> {
-        let columns = to.columns.values().filter(|column| {
-            from.columns
-                .get(&column.name)
-                .is_some_and(|before| self.is_retyped(before, column))
-        });
-        columns.map(|column| column.name.as_str()).collect()
-    }
-
-    /// Whether a column must be recreated: a computed one with another expression or input type. A
-    /// plain column cannot become computed in place either.
-    pub(super) fn is_recomputed(
-        &self,
-        from: &'a Table,
-        to: &'a Table,
-        before: &Column,
-        column: &Column,
-    ) -> bool {
-        let stored = self
-            .stored_table(&to.name)
-            .and_then(|stored| stored.columns.get(&column.name));
-        let is_same = self.same.generated(before, column, &to.name)
-            || stored.is_some_and(|stored| self.same.generated(before, stored, &to.name));
-        match (&before.generated, &column.generated) {
-            (_, None) => before
-                .generated
-                .as_ref()
-                .is_some_and(|generated| !generated.stored),
-            (None, Some(_)) => true,
-            (Some(_), Some(generated)) => {
-                let names = split::names(&generated.expression.0);
-                let retyped = self.retyped(from, to);
-                !is_same
-                    || retyped
-                        .iter()
-                        .any(|column| names.iter().any(|name| name == column))
-            }
-        }
-    }
-
     /// Drops dependents of columns with changed types, where blocking the change or recreated
     /// anyway.
-    pub(super) fn clear_the_way(&mut self, from: &'a Table, to: &'a Table) {
-        let retyped = self.retyped(from, to);
-        let dropped: Vec<&str> = to
-            .columns
-            .values()
-            .filter(|column| {
-                from.columns
-                    .get(&column.name)
-                    .is_some_and(|before| self.is_recomputed(from, to, before, column))
-            })
-            .map(|column| column.name.as_str())
-            .collect();
+    pub(super) fn drop_dependents(&mut self, change: &'a TableChange<'a>) {
+        let (from, to, retyped) = (change.from, change.to, &change.retyped);
+        let dropped = change.remade();
         if retyped.is_empty() && dropped.is_empty() {
             return;
         }
@@ -88,10 +39,10 @@ impl<'a> Builder<'a> {
                 continue;
             }
             let wanted = to.indexes.get(&index.name);
-            let stored = self.stored_table(&to.name);
+            let stored = self.sides.stored_table(&to.name);
             let stored = stored.and_then(|stored| stored.indexes.get(&index.name));
-            let is_kept =
-                wanted.is_some_and(|wanted| self.is_same_index(index, wanted, stored, &to.name));
+            let is_kept = wanted
+                .is_some_and(|wanted| self.sides.is_same_index(index, wanted, stored, &to.name));
             let plain = Index {
                 meta: Meta::default(),
                 ..index.clone()
@@ -143,7 +94,7 @@ impl<'a> Builder<'a> {
 
     /// Triggers, policies and rules whose text `mentions` a column.
     pub(super) fn clear_hooks(&mut self, from: &'a Table, mentions: &dyn Fn(&str) -> bool) {
-        self.clear_kept("rule", &from.name, mentions);
+        self.clear_kept(ObjectKind::Rule, &from.name, mentions);
         for trigger in from.triggers.values() {
             if self.is_gone(&Part::Trigger(from.name.clone(), trigger.name.clone())) {
                 continue;
@@ -196,14 +147,16 @@ impl<'a> Builder<'a> {
     ) -> bool {
         match &constraint.kind {
             ConstraintKind::Check(check) => {
-                let is_kept = to
-                    .constraints
-                    .get(&constraint.name)
-                    .is_some_and(|wanted| self.same.constraint(constraint, wanted, &from.name));
+                let is_kept = to.constraints.get(&constraint.name).is_some_and(|wanted| {
+                    self.sides.same.constraint(constraint, wanted, &from.name)
+                });
                 let names = split::names(&check.0);
                 names.iter().any(|name| is_hard(name))
                     || self.is_reworded(from, to, check)
-                    || (!is_kept && names.iter().any(|name| self.is_retyped_in(from, to, name)))
+                    || (!is_kept
+                        && names
+                            .iter()
+                            .any(|name| self.sides.is_retyped_in(from, to, name)))
             }
             ConstraintKind::Foreign(foreign) => foreign.columns.iter().any(|name| is_hard(name)),
             ConstraintKind::Exclude(exclude) => {
@@ -215,7 +168,7 @@ impl<'a> Builder<'a> {
             ConstraintKind::Primary(keys) | ConstraintKind::Unique(keys) => {
                 let is_dropped = |name: &String| {
                     matches!((from.columns.get(name), to.columns.get(name)), (Some(before), Some(column))
-                        if self.is_recomputed_now(from, to, before, column))
+                        if self.sides.is_recomputed_now(from, before, column))
                 };
                 keys.columns.iter().any(is_dropped)
             }
@@ -233,23 +186,6 @@ impl<'a> Builder<'a> {
             matches!((from.columns.get(name), to.columns.get(name)), (Some(before), Some(column))
                 if before.data_type.name != column.data_type.name)
         })
-    }
-
-    pub(super) fn is_retyped_in(&self, from: &Table, to: &Table, name: &str) -> bool {
-        matches!((from.columns.get(name), to.columns.get(name)), (Some(before), Some(column)) if self.is_retyped(before, column))
-    }
-
-    pub(super) fn is_recomputed_now(
-        &self,
-        from: &Table,
-        _to: &Table,
-        before: &Column,
-        column: &Column,
-    ) -> bool {
-        before.generated.is_none() != column.generated.is_none()
-            || !self
-                .same
-                .generated(before, column, &Name::new("", from.name.name.clone()))
     }
 
     /// Drops foreign keys of other tables to columns whose new type is not comparable.
