@@ -14,6 +14,7 @@ mod profile;
 mod reader;
 mod record;
 mod request;
+mod standby;
 mod trouble;
 mod writer;
 
@@ -23,5 +24,6 @@ pub use profile::{ProfileRecord, ProfileTotals, SampleRecord, Seen, ToldRequest}
 pub use reader::{ReadError, Reader};
 pub use record::{Hello, Record, RuntimeRecord, TextKind};
 pub use request::{ActRecord, BURSTS_MAX, RequestRecord, RequestView, SqlRecord};
+pub use standby::{Reading, Standby, StandbyError};
 pub use trouble::TroubleKind;
 pub use writer::{Place, Writer};

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use rustix::fs::OFlags;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::layout::{
@@ -39,13 +41,23 @@ pub enum ReadError {
 unsafe impl Send for Reader {}
 
 impl Reader {
-    /// Maps the ring at `path`.
+    /// Maps the ring at `path`. Links and other names of a file are refused: the folder may be
+    /// another user's, who planted them.
     ///
     /// # Errors
     /// See [`ReadError`].
     pub fn open(path: &Path) -> Result<Reader, ReadError> {
-        let file = OpenOptions::new().read(true).write(true).open(path)?;
-        let length = file.metadata()?.len() as usize;
+        let never_through_links = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(never_through_links.bits().cast_signed())
+            .open(path)?;
+        let found = file.metadata()?;
+        if !found.is_file() || found.nlink() > 1 {
+            return Err(ReadError::Corrupt("not a file of its own"));
+        }
+        let length = found.len() as usize;
         if length < HEADER_BYTES + CAPACITY_BYTES_MIN {
             return Err(ReadError::NotReady);
         }

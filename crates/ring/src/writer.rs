@@ -34,6 +34,7 @@ pub struct Place {
 pub struct Writer {
     base: NonNull<u8>,
     capacity: usize,
+    path: PathBuf,
     /// Copies of fields written only by the producer, and the last `tail` read.
     head: u64,
     tail_seen: u64,
@@ -90,6 +91,7 @@ impl Writer {
         let writer = Writer {
             base,
             capacity,
+            path: path.to_owned(),
             head: 0,
             tail_seen: 0,
         };
@@ -100,6 +102,12 @@ impl Writer {
         header.capacity.store(capacity as u64, Relaxed);
         header.magic.store(MAGIC, Release);
         Ok(writer)
+    }
+
+    /// Ends the ring and removes the file: nobody is left to do so.
+    pub fn discard(self) {
+        // One that cannot be removed is left to the next reader.
+        let _ = std::fs::remove_file(&self.path);
     }
 
     /// Appends one record; without room, counts the record as dropped and returns `false`.
