@@ -260,7 +260,8 @@ module HakaruAgent
       driver.prepend(DriverMessages) if driver && !driver.include?(DriverMessages)
     end
 
-    # The first request of this process: now the drivers that it uses are mostly there.
+    # The first request of this process for a reader: now the drivers that it uses are mostly there. Each reader is
+    # told everything.
     def arm(config)
       quietly do
         @armed = true
@@ -268,10 +269,11 @@ module HakaruAgent
         hook_loaded_drivers
         shorten_puma
         tell_settings
-        costs = calibrate
+        @costs ||= calibrate
+        @told = false
         facts = facts_of(config)
         server = server_name(config)
-        Native.hello(server, server.bytesize, *facts, *costs)
+        Native.hello(server, server.bytesize, *facts, *@costs)
         Live.listen if defined?(Live)
       end
     end

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
 # What RUBYOPT names. A library that this system's Ruby cannot load (another libc, an older one, a folder
-# mounted so that nothing can be executed from it) must not keep the app from starting.
+# mounted so that nothing can be executed from it) must not keep the app from starting. An app with an agent of its
+# own that Hakaru starts gets that of the run, which is named first.
 begin
-  require File.join(__dir__, "hakaru_agent.so")
+  require File.join(__dir__, "hakaru_agent.so") unless defined?(HakaruAgent)
 rescue LoadError => e
   begin
     folder = ENV.fetch("HAKARU_RING_DIR")

@@ -4,11 +4,18 @@
 module HakaruAgent
   # Settings of the process that rules look at; docs/agent.md lists the names.
   module Settings
+    # In an app that somebody else starts nobody names it: the folder that it starts in, if that looks like one.
+    APP_ROOT = ENV.fetch("HAKARU_APP_ROOT") do
+      Dir.pwd if !ENV.key?("HAKARU_RING_DIR") && %w[config.ru Gemfile].any? { |name| File.exist?(name) }
+    rescue SystemCallError
+      nil
+    end
+
     class << self
       def all
         given = %w[RACK_ENV RAILS_ENV APP_ENV MALLOC_ARENA_MAX RUBYOPT].to_h { |name| [name, ENV[name]] }
         found = given.merge("environment" => environment, "reloading" => reloading, "log level" => log_level,
-                            "log device" => log_device, "jit" => jit, "app root" => ENV["HAKARU_APP_ROOT"])
+                            "log device" => log_device, "jit" => jit, "app root" => APP_ROOT)
         found.compact.to_h { |name, value| [name, value.to_s.b[0, 200]] }
       end
 

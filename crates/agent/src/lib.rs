@@ -2,15 +2,16 @@
 //! in shared memory.
 //!
 //! Loaded by way of `RUBYOPT` and `ruby/boot.rb` into every Ruby the run starts, it stays inert
-//! until a process handles its first request. Constraints that shape everything here:
+//! until a process handles its first request; in an app started by somebody else, until somebody
+//! reads (`reader`). Constraints that shape everything here:
 //!
 //! 1. The app is sacred: nothing raises into it, nothing changes its responses. Every entry
 //!    catches panics and turns the agent off.
 //! 2. Event hooks run with the scheduler's lock held: no allocation, no Ruby call, no lock in them.
 //! 3. `READY` is fired by whichever thread wakes the sleeper (Ruby ≥ 3.3), so it writes one atomic
 //!    of the sleeper's state and nothing else; all other state belongs to the thread it describes.
-//! 4. Hooks are added once per process at its first request, and never in a child of a process
-//!    that had them: the lock of Ruby's hook list is not recreated after `fork`.
+//! 4. Hooks are added once per process at its first recorded request, and never in a child of a
+//!    process that had them: the lock of Ruby's hook list is not recreated after `fork`.
 //! 5. No Ruby header and no link to libruby: every function is looked up by name when the agent
 //!    starts, and a missing one leaves the agent inert instead of the app unbootable.
 //!
@@ -28,6 +29,7 @@ mod native;
 mod nesting;
 mod process;
 mod puma;
+mod reader;
 mod ready;
 mod request;
 mod route;

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::api::{Api, HeapType, Value, api, from_fixnum, is};
-use crate::{hooks, nesting, process, ready, route, sampler, thread};
+use crate::{hooks, nesting, process, reader, ready, route, sampler, thread};
 
 /// The module `HakaruAgent`.
 static AGENT: AtomicUsize = AtomicUsize::new(0);
@@ -17,17 +17,22 @@ pub(crate) fn set_module(agent: Value) {
 /// Start of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begun {
-    /// Nothing: the agent is off, or the thread is in a request already.
+    /// Nothing: the agent is off, nobody reads, or the thread is in a request already.
     Pass,
     /// The record of a request.
     Started,
-    /// Nothing yet: the process's first request, with drivers to be hooked first.
+    /// Nothing yet: the process's first request for a reader, with drivers to be hooked and
+    /// facts to be reported first.
     First,
 }
 
 /// Begins a request on the calling thread.
 pub(crate) fn begin(api: &Api, id: u64) -> Begun {
     if !process::is_on() {
+        return Begun::Pass;
+    }
+    if !reader::is_there() {
+        thread::let_go();
         return Begun::Pass;
     }
     if process::arm() {
@@ -43,7 +48,7 @@ pub(crate) fn begin(api: &Api, id: u64) -> Begun {
     Begun::Started
 }
 
-/// Installs the hooks, once a process: from now on the VM reports events.
+/// Installs missing hooks: from now on the VM reports events.
 #[cold]
 fn watch(api: &Api) {
     hooks::install(api);

@@ -69,6 +69,11 @@ impl SiteCache {
         }
     }
 
+    /// Forgets everything.
+    pub(crate) fn forget(&mut self) {
+        self.collections = u64::MAX;
+    }
+
     /// Returns the innermost frames of the app.
     pub(crate) fn callers(&mut self, api: &Api) -> Callers {
         let collections = process::collections();

@@ -14,9 +14,9 @@ use ring::{ActRecord, Place, Record, RequestView, SqlRecord, TextKind, TroubleKi
 
 use crate::api::{Api, Value, api};
 use crate::clock::{monotonic_ns, thread_cpu_ns};
-use crate::process;
 use crate::site::SiteCache;
 use crate::timeline::{Costly, Part, Span, Timeline};
+use crate::{process, reader};
 use acts::Works;
 pub(crate) use acts::{ActKind, WAIT_TOLD_NS, WorkEntry};
 use texts::TextSet;
@@ -39,6 +39,8 @@ const SAMPLE_MASK: u64 = 15;
 #[repr(C)]
 pub(crate) struct ThreadState {
     generation: u32,
+    /// Number of the reader of the ring.
+    epoch: u32,
     pub(crate) active: bool,
     /// Whether the Ruby has GVL events.
     gvl: bool,
@@ -156,14 +158,27 @@ pub(crate) fn current<'a>(api: &Api) -> Option<&'a mut ThreadState> {
     }
     // SAFETY: as in `active`.
     let state = unsafe { pointer.as_mut() }?;
-    if state.generation != process::generation() {
-        state.begin_in_this_process();
+    if state.generation != process::generation() || state.epoch != reader::epoch() {
+        state.begin_anew();
     }
     let ruby_thread = (api.rb_thread_current)();
     if state.ruby_thread != ruby_thread {
         state.belong_to(api, ruby_thread);
     }
     Some(state)
+}
+
+/// Gives up the calling thread's ring, whose reader has gone.
+pub(crate) fn let_go() {
+    let Ok(state) = SLOT.try_with(|slot| slot.0.get()) else {
+        return;
+    };
+    // SAFETY: as in `active`.
+    if let Some(state) = unsafe { state.as_mut() }
+        && state.ring.is_some()
+    {
+        state.drop_ring();
+    }
 }
 
 /// Gives the calling thread a state.
@@ -205,6 +220,7 @@ impl ThreadState {
     fn new(ready_at: &'static AtomicU64) -> ThreadState {
         ThreadState {
             generation: u32::MAX,
+            epoch: 0,
             active: false,
             gvl: process::settings().is_some_and(|settings| settings.gvl),
             ruby_thread: 0,
@@ -227,17 +243,35 @@ impl ThreadState {
         }
     }
 
-    /// Drops the parent's ring and counts in a forked process.
+    /// Begins in a forked process or for another reader, with a ring in which nothing was reported
+    /// yet.
     #[cold]
-    fn begin_in_this_process(&mut self) {
+    fn begin_anew(&mut self) {
+        self.drop_ring();
         self.generation = process::generation();
+        self.epoch = reader::epoch();
         self.active = false;
         self.ruby_thread = 0;
         self.requests = 0;
-        // The ring is the parent's: closing it here would end it there.
-        std::mem::forget(self.ring.take());
         self.ring = open_ring();
         self.texts.clear();
+        self.sites.forget();
+    }
+
+    /// Takes the ring away until the next request to be recorded.
+    #[cold]
+    fn drop_ring(&mut self) {
+        let is_ours = self.generation == process::generation();
+        // No reader has this number.
+        self.epoch = 0;
+        let Some(ring) = self.ring.take() else { return };
+        if is_ours {
+            ring.discard();
+            process::give_ring_back();
+        } else {
+            // The parent's: closing it here would end it there.
+            std::mem::forget(ring);
+        }
     }
 
     /// Assigns the state to a Ruby thread.
@@ -440,6 +474,7 @@ fn open_ring() -> Option<Writer> {
     };
     Writer::create(&place)
         .inspect_err(|error| {
+            process::give_ring_back();
             let folder = settings.folder.display();
             let sentence = format!("cannot make a ring in {folder}: {error}");
             process::complain(&TroubleKind::NoRing.line(&sentence));
