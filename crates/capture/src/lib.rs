@@ -13,7 +13,7 @@ mod processes;
 mod profile;
 mod rings;
 
-pub use agent_library::unpack_agent;
+pub use agent_library::{StandbyAgent, place_agent, unpack_agent};
 pub use catalogue::{Catalogue, NamedRow};
 pub use cores::CoreWatch;
 pub use cpu_clock::cpu_time_of;
@@ -23,5 +23,5 @@ pub use host::{HostError, HostSampler};
 pub use live::LiveProcess;
 pub use processes::{ProcessUse, all_processes, connections_opened, processes_named};
 pub use profile::{Counted, ProfileCollector, Site};
-pub use ring::TroubleKind;
-pub use rings::{Polled, Rings, ServerFacts, step_back};
+pub use ring::{StandbyError, TroubleKind};
+pub use rings::{Polled, Rings, ServerFacts, standby_folders, step_back};

@@ -4,6 +4,8 @@
 //! whose producer is gone. What a record names by hash (texts) may come after it or through another
 //! ring, so names are resolved only where facts are read.
 
+mod running;
+
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,15 +16,21 @@ use recording::{
     RequestId, RuntimeSample, Setting, SqlUse, TextId, Timestamp,
 };
 use ring::{
-    Hello, ProfileRecord, ReadError, Reader, Record, RequestRecord, RuntimeRecord, TextKind,
-    TroubleKind,
+    Hello, ProfileRecord, ReadError, Reader, Record, RequestRecord, RuntimeRecord, StandbyError,
+    TextKind, TroubleKind,
 };
+
+pub(crate) use running::VARIABLE as STANDBY_VARIABLE;
+pub use running::standby_folders;
+use running::{Running, sentences};
 
 /// All rings of a run.
 pub struct Rings {
     folder: PathBuf,
     /// The folder there at the start. Another one in its place, by whomever, is not read.
     identity: Option<(u64, u64)>,
+    /// Agents of an app started by somebody else record only for a reader.
+    running: Option<Running>,
     open: Vec<OpenRing>,
     seen: HashSet<PathBuf>,
     processes: HashMap<u32, Process>,
@@ -99,12 +107,36 @@ impl Rings {
         Rings {
             folder: folder.to_owned(),
             identity: identity(folder),
+            running: None,
             open: Vec::new(),
             seen: HashSet::new(),
             processes: HashMap::new(),
             samples: HashMap::new(),
             database_url: None,
         }
+    }
+
+    /// Reads the rings of an app started by somebody else, with the agent standing by: from now
+    /// on the agents record, until the value is dropped. The folder may be missing yet.
+    pub fn of_running(folder: &Path) -> Rings {
+        Rings {
+            running: Some(Running::new(folder)),
+            ..Rings::new(folder)
+        }
+    }
+
+    /// Ends the recording of agents on standby; nothing is to be polled afterwards.
+    pub fn leave(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.leave();
+        }
+    }
+
+    /// Returns the folder of the rings of an app started by somebody else, and why nothing was
+    /// read there.
+    pub fn running(&self) -> Option<(&Path, Option<&StandbyError>)> {
+        let running = self.running.as_ref()?;
+        Some((&self.folder, running.unread()))
     }
 
     /// Reads what has come since the last time. To be called often enough that no ring fills up:
@@ -174,11 +206,17 @@ impl Rings {
         self.database_url.as_deref()
     }
 
-    fn find_new(&mut self) {
-        if self.identity.is_none() || identity(&self.folder) != self.identity {
-            return;
+    /// Returns the folder to look into, if still the one from the start.
+    fn place(&mut self) -> Option<PathBuf> {
+        match &mut self.running {
+            Some(running) => running.keep_up(),
+            None => (self.identity.is_some() && identity(&self.folder) == self.identity)
+                .then(|| self.folder.clone()),
         }
-        let Ok(entries) = fs::read_dir(&self.folder) else {
+    }
+
+    fn find_new(&mut self) {
+        let Some(Ok(entries)) = self.place().map(fs::read_dir) else {
             return;
         };
         for path in entries.flatten().map(|entry| entry.path()) {
@@ -212,7 +250,7 @@ impl Rings {
     /// The small file beside the rings into which an agent writes what does not go into a ring.
     fn read_sentences(&mut self, path: &Path) {
         let pid = pid_in_name(path);
-        let Ok(text) = fs::read_to_string(path) else {
+        let Some(text) = sentences(path) else {
             return;
         };
         for line in text.lines() {

@@ -5,4 +5,5 @@ mod agent;
 mod calls;
 mod hostile;
 mod live;
+mod standby;
 mod support;

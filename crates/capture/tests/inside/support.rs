@@ -80,6 +80,11 @@ impl Puma {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit());
+        if env.iter().any(|(name, _)| *name == "HAKARU_STANDBY") {
+            command
+                .env_remove("HAKARU_RING_DIR")
+                .env_remove("HAKARU_APP_ROOT");
+        }
         let mut child = command.spawn().unwrap_or_else(|error| {
             panic!("{words:?} does not start ({error}); run bin/test, which unpacks it")
         });
