@@ -5,6 +5,7 @@
 
 mod again;
 mod facts;
+mod inside;
 mod machine;
 mod recorder;
 
@@ -99,15 +100,17 @@ impl<'a> Prepared<'a> {
         let mut app = self.app.running;
         let meta = facts::meta(settings, &self.scenario);
         let machine = Machine::look(settings, &app.pids());
+        let rings = inside::rings(settings, &self.folders, &app);
         let recorder = Recorder::start(recorder::Start {
             kept: self.lock.kept,
             meta: meta.clone(),
-            rings: self.folders.rings().to_owned(),
+            rings,
             app_pids: app.pids(),
             port: meta.same_host.then_some(settings.endpoint.port),
             database: facts::database_processes(settings),
             database_url: settings.database_url(),
             allowed: (!app.is_attached()).then(|| settings.allowed.clone()),
+            databases: settings.allowed.databases.clone(),
             context: context.clone(),
         })?;
         let loaded = load(settings, &self.scenario, &mut app, &recorder, context);

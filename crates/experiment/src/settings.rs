@@ -28,6 +28,8 @@ pub struct Settings {
     pub before: Option<(CommandLine, Duration)>,
     /// Whether the agent is loaded.
     pub agent: bool,
+    /// Folder of the rings of a running app, as given by the user; `None` to look for one.
+    pub rings: Option<PathBuf>,
     /// Whether the agent samples stacks: only in a single run, since in a series sampling would
     /// only slow requests down.
     pub profile: bool,

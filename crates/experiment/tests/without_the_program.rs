@@ -85,6 +85,7 @@ fn settings(project: &Path, url: &str) -> Settings {
         project: project.to_owned(),
         part_of: "",
         start: None,
+        rings: None,
         endpoint: Endpoint::parse(url).expect("an address"),
         url: url.to_owned(),
         before: None,

@@ -32,7 +32,7 @@ pub(crate) use init::InitArgs;
 pub(crate) use links::LinksArgs;
 pub(crate) use load::{ClusterArgs, GeneratorArgs, LoadArgs, LoadCommand, MergeArgs};
 pub(crate) use logs::LogsArgs;
-pub(crate) use profile_commands::flags::ProfileArgs;
+pub(crate) use profile_commands::flags::{AgentArgs, ProfileArgs};
 pub(crate) use prune::PruneArgs;
 pub(crate) use report::{LogArgs, NoteArgs, ReportArgs};
 pub(crate) use run::RunArgs;
@@ -81,6 +81,8 @@ pub(crate) enum Command {
     Load(Box<LoadArgs>),
     /// Which lines burn CPU, wait, allocate: run a Ruby program and look at all its threads' stacks
     Profile(ProfileArgs),
+    /// Place the agent for an app started by somebody else, for a view from inside
+    Agent(AgentArgs),
     /// Run the app under more and more connections until it takes no more
     Sweep(SweepArgs),
     /// Show a run that was kept

@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         Command::Note(args) => commands::note::note(&args),
         Command::Links(args) => commands::links::links(&args),
         Command::Schema(args) => return commands::schema::run(args),
+        Command::Agent(args) => commands::profile::agent(&args),
         Command::Profile(args) => commands::profile::profile(&args),
         Command::Predict(args) => commands::predict::predict(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),

@@ -76,6 +76,7 @@ pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failur
             ..plan(args, &config)?
         },
         scenario: scenario_spec(&args.app.flows, &config, &folder, &url)?,
+        rings: (config.target.rings.as_ref()).map(|rings| folder.join(rings)),
         project: folder,
         part_of: "",
         agent: start.is_some() && !args.no_agent,

@@ -63,6 +63,23 @@ pub struct ProfileArgs {
     pub command: Vec<String>,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru agent ~/hakaru-agent          prints two variables for the app, and how to give them to it
+  hakaru agent /opt/hakaru-agent       for an app of another user, or of a unit with ProtectHome=
+
+Nothing else of the system is changed. `hakaru help agent` says what the agent does, and how it is taken out.")]
+pub struct AgentArgs {
+    /// A new folder readable by the app's user, to be deleted in the end
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+
+    /// The folder in memory through which the app is read [default: one in /dev/shm]
+    #[arg(long, value_name = "FOLDER")]
+    pub rings: Option<PathBuf>,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {
     /// Show a profile that was kept, or a file

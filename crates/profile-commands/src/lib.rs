@@ -1,8 +1,10 @@
 //! `hakaru profile`: takes, shows, compares and exports profiles; and the profiles of runs.
+//! `hakaru agent`: places the agent for apps started by somebody else.
 //!
 //! [`flags`] has the command line; `take` starts a command with the sampler inside, `attach` asks a
 //! process that stands by, `kept` reads stored ones, `requests` knows the request of each sample.
 
+mod agent;
 mod attach;
 #[expect(
     missing_docs,
@@ -13,6 +15,7 @@ mod kept;
 mod requests;
 mod take;
 
+pub use agent::agent;
 pub use ending::{Cause, Ended, Failure};
 pub use requests::{keep_of_run, kept_of_run};
 

@@ -12,6 +12,7 @@ use recording::{
 };
 use scenario::Scenario;
 
+use super::inside;
 use crate::lifecycle;
 use crate::settings::Settings;
 
@@ -46,13 +47,14 @@ pub(crate) fn meta(settings: &Settings, scenario: &Scenario) -> Meta {
             flows: scenario.flow_names(),
         },
         cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
-        same_host: is_loopback(settings),
+        same_host: is_on_this_host(settings),
         ended_early: None,
         typed: settings.typed.clone(),
     }
 }
 
-fn is_loopback(settings: &Settings) -> bool {
+/// Whether the app is on the local host, by the address.
+pub(super) fn is_on_this_host(settings: &Settings) -> bool {
     settings.start.is_some()
         || settings
             .endpoint
@@ -110,37 +112,30 @@ pub(crate) fn of_agents(recording: &mut Recording, rings: &Rings, settings: &Set
     target.database = known_database(rings, settings)
         .map(|url| database_name(&url).to_owned())
         .unwrap_or_default();
-    let troubles = agent_troubles(settings, &recording.agents, rings.troubles());
+    let troubles = agent_troubles(settings, &recording.agents, rings);
     recording.troubles.extend(troubles);
+    recording.troubles.extend(not_asked(rings, settings));
 }
 
-fn agent_troubles(
-    settings: &Settings,
-    agents: &[AgentProcess],
-    reported: Vec<(TroubleKind, String)>,
-) -> Vec<Trouble> {
+fn agent_troubles(settings: &Settings, agents: &[AgentProcess], rings: &Rings) -> Vec<Trouble> {
     let trouble = |what: &str, remedy: &str| Trouble {
         what: what.to_owned(),
         remedy: remedy.to_owned(),
     };
-    if settings.start.is_none() {
-        return vec![trouble(
-            "the app was already running, so there is no view from inside: no balance within the \
-             handler, no SQL, no GVL",
-            "let hakaru start it: put its command into hakaru.toml",
-        )];
-    }
-    if !settings.agent {
+    if settings.start.is_some() && !settings.agent {
         return vec![trouble(
             "the agent was left out by --no-agent, so there is no view from inside",
             "run without --no-agent",
         )];
     }
-    let reported = reported.into_iter();
+    let reported = rings.troubles().into_iter();
     let mut troubles: Vec<Trouble> = reported
         .map(|(kind, sentence)| trouble(&format!("the agent says: {sentence}"), remedy_of(kind)))
         .collect();
-    if agents.is_empty() {
+    if settings.start.is_none() {
+        let is_seen = agents.iter().any(|agent| agent.requests > 0);
+        troubles.extend(inside::trouble(settings, rings, is_seen));
+    } else if agents.is_empty() {
         troubles.push(trouble(
             "the agent was not loaded into any process: the command replaces RUBYOPT, or starts no Ruby",
             "let the command keep RUBYOPT: it names the agent",
@@ -150,7 +145,8 @@ fn agent_troubles(
             "the agent was loaded but saw no request",
             "the view from inside needs Puma 5.6 or later, or Unicorn 6; does the server's process keep RUBYOPT?",
         ));
-    } else if agents.iter().any(|agent| agent.requests > 0 && !agent.gvl) {
+    }
+    if agents.iter().any(|agent| agent.requests > 0 && !agent.gvl) {
         troubles.push(trouble(
             "this Ruby tells no GVL events: GVL wait, locks, sleep and other I/O are not told apart \
              and stand under unaccounted",
@@ -172,6 +168,28 @@ fn remedy_of(kind: TroubleKind) -> &'static str {
     }
 }
 
+/// The database of a running app on another host, without a connection unless allowed.
+fn not_asked(rings: &Rings, settings: &Settings) -> Option<Trouble> {
+    rings.running()?;
+    let hosts = guard::remote_hosts(rings.database_url()?, &settings.allowed.databases);
+    (!hosts.is_empty() && settings.database.is_none()).then(|| Trouble {
+        what: format!(
+            "the app's database is on {}, so it was asked neither for its counters nor for plans",
+            hosts.join(", ")
+        ),
+        remedy: "`database_host_ok` under [target] in hakaru.toml allows it".to_owned(),
+    })
+}
+
+/// Returns the address of the database reported by the agents, if connections to the hosts are
+/// allowed.
+pub(super) fn reported_database(rings: &Rings, allowed: &[String]) -> Option<String> {
+    let url = rings.database_url()?;
+    guard::remote_hosts(url, allowed)
+        .is_empty()
+        .then(|| url.to_owned())
+}
+
 /// What the database said of itself over the window. That it cannot be reached is said where it is
 /// asked for its plans.
 pub(crate) fn of_database(
@@ -190,7 +208,12 @@ pub(crate) fn of_database(
 
 /// Asks the app's database for the plans of the costliest statements.
 pub(crate) fn explain(recording: &mut Recording, rings: &Rings, settings: &Settings) {
-    let Some(url) = known_database(rings, settings) else {
+    let url = match (&settings.database, rings.database_url()) {
+        (Some(given), _) => Some(given.clone()),
+        (None, Some(_)) => reported_database(rings, &settings.allowed.databases),
+        (None, None) => settings.database_url(),
+    };
+    let Some(url) = url else {
         return;
     };
     let candidates = costliest(recording, rings);

@@ -1,6 +1,5 @@
 //! Collects facts during the load, on a separate thread, and stores new ones every second.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -18,6 +17,7 @@ use recording::{HostSample, Meta, Recording, Trouble};
 use store::{RunClaim, RunWriter, Store};
 use words::text;
 
+use super::facts;
 use crate::failure::not_kept;
 use crate::lifecycle;
 use crate::observer::Context;
@@ -36,7 +36,7 @@ const LAST_RECORDS: Duration = Duration::from_millis(300);
 pub(crate) struct Start {
     pub(crate) kept: Option<(Store, RunClaim)>,
     pub(crate) meta: Meta,
-    pub(crate) rings: PathBuf,
+    pub(crate) rings: Rings,
     pub(crate) app_pids: Vec<u32>,
     /// Port of the app, when on the local host.
     pub(crate) port: Option<u16>,
@@ -45,6 +45,8 @@ pub(crate) struct Start {
     pub(crate) database_url: Option<String>,
     /// Hosts allowed for an app started by Hakaru; `None` for an app running before.
     pub(crate) allowed: Option<Allowed>,
+    /// Hosts of databases with permission to connect.
+    pub(crate) databases: Vec<String>,
     pub(crate) context: Context,
 }
 
@@ -97,7 +99,7 @@ impl Recorder {
             recorded: Recorded {
                 recording: Recording::default(),
                 writer,
-                rings: Rings::new(&start.rings),
+                rings: start.rings,
                 database: None,
                 profile: ProfileCollector::default(),
                 troubles,
@@ -107,6 +109,7 @@ impl Recorder {
             refused: Arc::clone(&refused),
             chunk: Chunk::default(),
             database_url: start.database_url,
+            databases: start.databases,
             watch: None,
             times,
             context: start.context,
@@ -154,6 +157,7 @@ struct State {
     refused: Arc<AtomicBool>,
     chunk: Chunk,
     database_url: Option<String>,
+    databases: Vec<String>,
     watch: Option<DatabaseWatch>,
     /// When the database is read, from `begin` on.
     times: WatchTimes,
@@ -208,8 +212,8 @@ impl State {
         if self.watch.is_some() || self.recorded.refusal.is_some() {
             return;
         }
-        let told = self.recorded.rings.database_url().map(str::to_owned);
-        let Some(url) = self.database_url.clone().or(told) else {
+        let told = || facts::reported_database(&self.recorded.rings, &self.databases);
+        let Some(url) = self.database_url.clone().or_else(told) else {
             return;
         };
         let passed = self.begin.elapsed();
@@ -245,6 +249,7 @@ impl State {
             self.poll_rings();
             std::thread::sleep(POLL);
         }
+        self.recorded.rings.leave();
     }
 
     fn sample_host(&mut self) {

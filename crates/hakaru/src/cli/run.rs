@@ -12,7 +12,7 @@ use super::{AppArgs, ConfigArgs, PageArgs, RateArgs, parse_duration};
 Examples:
   hakaru run                                             in a folder with hakaru.toml
   hakaru run --connections 32 --duration 20s -- puma -t 5:5 config.ru
-  hakaru run --url http://127.0.0.1:3000/ --attach       an app that is already running, from outside
+  hakaru run --url http://127.0.0.1:3000/ --attach       an app that is already running
   hakaru run --json > run.json
 
 Exit codes: 0 all good, 2 wrong usage, 4 requests failed, 5 app did not start, 6 app died, 7 folder busy,
@@ -65,7 +65,7 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "ca")]
     pub(crate) insecure: bool,
 
-    /// Use an app that is already running; no view from inside in that case
+    /// Use an app already running; a view from inside needs an agent there (`hakaru agent`)
     #[arg(long, conflicts_with = "command")]
     pub(crate) attach: bool,
 

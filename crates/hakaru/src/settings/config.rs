@@ -50,6 +50,8 @@ pub(crate) struct Target {
     pub(crate) ready_timeout: Option<Duration>,
     #[serde(deserialize_with = "duration")]
     pub(crate) stop_timeout: Option<Duration>,
+    /// Folder of the rings of a running app.
+    pub(crate) rings: Option<PathBuf>,
     pub(crate) database: Option<String>,
     pub(crate) database_pool: Option<u32>,
     #[serde(deserialize_with = "one_or_many")]

@@ -7,6 +7,12 @@ use crate::support::{Ended, FullDisk, HELLO, Project};
 /// Runs the project, and asserts an app-side record of every answered request.
 fn run_seen_inside(project: &Project) -> Ended {
     let said = project.end(&["run", "--json"]);
+    check_seen_inside(&said);
+    said
+}
+
+/// Asserts an app-side record of every answered request of a run's JSON.
+pub(crate) fn check_seen_inside(said: &Ended) {
     said.check(0, &[]);
     let json = said.json();
     assert_eq!(json["troubles"].to_string(), "[]", "{said}");
@@ -24,7 +30,6 @@ fn run_seen_inside(project: &Project) -> Ended {
         );
         assert!(!route["balance_ms"].is_null(), "no balance in{said}");
     }
-    said
 }
 
 #[test]

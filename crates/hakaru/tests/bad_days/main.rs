@@ -8,6 +8,7 @@ mod full;
 mod interrupt;
 mod prune;
 mod secrets;
+mod standby;
 mod start;
 mod support;
 mod usage;
