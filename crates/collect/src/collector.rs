@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::container;
 use crate::counters::Counters;
+use crate::inside::Inside;
 use crate::journal;
 use crate::message::{self, Begin, Begun, Ended, LogEnd, Process, Sample};
 use crate::sockets;
@@ -27,7 +28,7 @@ const RARE: u64 = 5;
 const FEW_CONNECTIONS: usize = 1_000;
 /// Bytes of a log in one frame.
 const PIECE_BYTES: usize = 512 * 1024;
-/// Statements in one frame, with texts of limited length.
+/// Statements or routes in one frame, with texts of limited length.
 const PIECE_STATEMENTS: usize = 100;
 
 /// Speaks with the near side over standard input and output until the stretch is over.
@@ -81,6 +82,7 @@ struct Collector {
     units: Vec<String>,
     began_us: i64,
     counters: Option<Counters>,
+    inside: Option<Inside>,
 }
 
 struct Log {
@@ -126,6 +128,7 @@ impl Collector {
             units: begin.units.clone(),
             began_us: wall_ns() / 1_000,
             counters,
+            inside: begin.rings.as_deref().map(Inside::begin),
         };
         collector.sample()?;
         collector.say(message::BEGUN, &begun)?;
@@ -235,6 +238,7 @@ impl Collector {
             });
         }
         let ended_us = wall_ns() / 1_000;
+        ended.inside = self.end_inside()?;
         if let Some(counters) = self.counters.take() {
             let (statements, end) = counters.end();
             for some in statements.chunks(PIECE_STATEMENTS) {
@@ -244,6 +248,21 @@ impl Collector {
         }
         ended.units = self.read_units(ended_us);
         self.say(message::ENDED, &ended)
+    }
+
+    /// Sends what was read of the rings, and returns how the reading ended.
+    fn end_inside(&mut self) -> io::Result<Option<message::InsideEnd>> {
+        let Some(inside) = self.inside.take() else {
+            return Ok(None);
+        };
+        let read = inside.end();
+        for some in read.routes.chunks(PIECE_STATEMENTS) {
+            self.say(message::ROUTES, &some)?;
+        }
+        for some in read.statements.chunks(PIECE_STATEMENTS) {
+            self.say(message::CALLS, &some)?;
+        }
+        Ok(Some(read.end))
     }
 
     /// Reads all journals at once: the near side does not wait for one after the other.

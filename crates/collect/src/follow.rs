@@ -11,7 +11,10 @@ use remote::frame::Frame;
 use remote::{PATIENCE, RemoteError, Session, wall_ns};
 use serde::{Deserialize, Serialize};
 
-use crate::message::{self, Begin, Begun, Counted, DatabaseEnd, Ended, Sample, UnitEnd};
+use crate::message::{
+    self, Begin, Begun, Counted, DatabaseEnd, Ended, InsideEnd, RouteTime, Sample, StatementTime,
+    UnitEnd,
+};
 use crate::usage::Usage;
 
 /// Round trips before and after; signs of life are the ones in between.
@@ -39,6 +42,8 @@ pub struct Followed {
     pub logs: Vec<Log>,
     /// Counters of the host's database; `None` where none was asked for.
     pub database: Option<Database>,
+    /// The inside of the host's app; `None` where none was asked for.
+    pub inside: Option<Inside>,
     /// Journals in the order of the units.
     pub units: Vec<UnitEnd>,
     /// Beginning of the window, nanoseconds since 1970 of our wall clock.
@@ -54,6 +59,17 @@ pub struct Database {
     pub statements: Vec<Counted>,
     /// End of the readings.
     pub end: DatabaseEnd,
+}
+
+/// What the agents inside of an app recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inside {
+    /// Routes by time, the largest first.
+    pub routes: Vec<RouteTime>,
+    /// Statements and other calls by time, the largest first.
+    pub statements: Vec<StatementTime>,
+    /// End of the reading.
+    pub end: InsideEnd,
 }
 
 /// A log of a host.
@@ -174,6 +190,7 @@ struct Receiving<'scope, 'a> {
     begun: Option<Begun>,
     began_ns: Option<i64>,
     statements: Vec<Counted>,
+    inside: Inside,
     samples: Vec<Sample>,
     streams: Vec<Stream<'scope>>,
     ended: Option<Ended>,
@@ -203,6 +220,7 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
             begun: None,
             began_ns: None,
             statements: Vec::new(),
+            inside: Inside::default(),
             samples: Vec::new(),
             streams: asked.logs.iter().map(stream).collect(),
             ended: None,
@@ -219,6 +237,11 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
             message::STATEMENTS => self
                 .statements
                 .extend(serde_json::from_slice::<Vec<Counted>>(&frame.body).unwrap_or_default()),
+            message::ROUTES => (self.inside.routes)
+                .extend(serde_json::from_slice::<Vec<RouteTime>>(&frame.body).unwrap_or_default()),
+            message::CALLS => (self.inside.statements).extend(
+                serde_json::from_slice::<Vec<StatementTime>>(&frame.body).unwrap_or_default(),
+            ),
             message::LINES => {
                 let Some((index, lines)) = frame.body.split_first_chunk::<2>() else {
                     return;
@@ -249,6 +272,10 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
         let database = self.asked.database.as_ref().map(|_| Database {
             statements: self.statements,
             end: ended.database.unwrap_or_default(),
+        });
+        let inside = self.asked.rings.as_ref().map(|_| Inside {
+            end: ended.inside.unwrap_or_default(),
+            ..self.inside
         });
         let mut ends = ended.logs.into_iter();
         let mut errors = begun.errors.into_iter();
@@ -285,6 +312,7 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
             usage: Usage::of(&self.samples),
             clock,
             database,
+            inside,
             units: ended.units,
             began_ns: self.began_ns,
             lost,

@@ -21,6 +21,10 @@ pub const LINES: u8 = KIND_MIN + 4;
 pub const ENDED: u8 = KIND_MIN + 5;
 /// Far to near: a list of [`Counted`], some of all statements.
 pub const STATEMENTS: u8 = KIND_MIN + 6;
+/// Far to near: a list of [`RouteTime`], some of all.
+pub const ROUTES: u8 = KIND_MIN + 7;
+/// Far to near: a list of [`StatementTime`], some of all.
+pub const CALLS: u8 = KIND_MIN + 8;
 
 /// What to collect from now on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +35,8 @@ pub struct Begin {
     pub units: Vec<String>,
     /// Address of the database with the counters, as used on the far host.
     pub database: Option<Address>,
+    /// Folder of the rings of an app with agents on standby.
+    pub rings: Option<String>,
 }
 
 /// Address of a database, never shown, since a password may be inside.
@@ -108,6 +114,67 @@ pub struct Ended {
     pub units: Vec<UnitEnd>,
     /// Of the database, whose statements were sent before.
     pub database: Option<DatabaseEnd>,
+    /// Of the inside of the app, whose routes and calls were sent before.
+    pub inside: Option<InsideEnd>,
+}
+
+/// Names of the states of a request inside of the app, in the order of
+/// [`RouteTime::states_ns`].
+pub const STATES: [&str; 8] = [
+    "gvl_wait", "gc", "sql", "http", "lock", "sleep", "other_io", "running",
+];
+
+/// The requests of a route, as recorded inside of the app.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RouteTime {
+    /// The framework's name of the route; empty where there is none.
+    pub route: String,
+    /// Requests recorded.
+    pub requests: u64,
+    /// Requests failed, with an exception or a status from 500 on.
+    pub failed: u64,
+    /// Time in the handler, nanoseconds.
+    pub time_ns: u64,
+    /// Time from being read to the handler's start, nanoseconds.
+    pub waited_ns: u64,
+    /// Time in the handler by state, in the order of [`STATES`].
+    pub states_ns: [u64; 8],
+}
+
+/// The calls of a statement or another service by one source line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementTime {
+    /// Text without literals.
+    pub digest: String,
+    /// Source lines, innermost first; empty where unknown.
+    pub site: String,
+    /// Calls.
+    pub count: u64,
+    /// Rows returned, if reported by the driver.
+    pub rows: u64,
+    /// Time in the calls, nanoseconds.
+    pub time_ns: u64,
+    /// Part of `time_ns` waiting for the GVL.
+    pub gvl_wait_ns: u64,
+}
+
+/// How the reading of an app's rings ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InsideEnd {
+    /// Why nothing was read.
+    pub error: Option<String>,
+    /// What the agents could not do.
+    pub notes: Vec<String>,
+    /// Such as `puma 6.6.0`.
+    pub server: String,
+    /// `ruby_description`.
+    pub ruby: String,
+    /// Processes with requests.
+    pub processes: u64,
+    /// Requests recorded.
+    pub requests: u64,
+    /// Records lost as a ring was full.
+    pub dropped: u64,
 }
 
 /// The executions of a statement, as counted by the server.

@@ -6,6 +6,8 @@ mod sshd;
 
 #[path = "support/nginx.rs"]
 mod nginx;
+#[path = "support/placed.rs"]
+mod placed;
 #[path = "support/small.rs"]
 mod small;
 
@@ -327,4 +329,84 @@ fn an_interrupted_collection_gives_what_there_is_and_keeps_nothing() {
     let document = json(&output, 130);
     assert!(document["hosts"][1]["usage"].is_object());
     assert_empty(&project.hosts.tmp("app1"));
+}
+
+/// An app with a framework's name of its only route.
+const ITEMS: &str = r#"
+require "sqlite3"
+module Sinatra; end
+DB = SQLite3::Database.new(File.join(__dir__, "test.db"))
+run ->(env) do
+  env["sinatra.route"] = "GET /items/:id"
+  DB.execute("SELECT #{rand(100)}")
+  sleep 0.005
+  [200, {}, ["an item"]]
+end
+"#;
+
+#[test]
+fn the_inside_of_a_running_app_is_added_up_by_route_and_by_statement() {
+    let project = Project::new();
+    let port = free_port();
+    let folder = project.hosts.path("");
+    let app = placed::Placed::start(small::program(), &folder, port, ITEMS);
+    let get = format!(
+        "require 'net/http'; 30.times {{ |i| Net::HTTP.get(URI(\"http://127.0.0.1:{port}/items/#{{i}}\")) }}"
+    );
+    project.write("get.rb", &get);
+    project.write("bench.sh", "ruby get.rb\n");
+    let configured = |rings: &Path| {
+        project.write(
+            "hakaru.toml",
+            &format!(
+                "[[host]]\nname = 'app1'\nroles = 'app'\nssh_config = 'config'\nrings = '{}'\n",
+                rings.display()
+            ),
+        );
+    };
+    // Before the first reader, which must not see them.
+    let warmed = Command::new("ruby").arg(folder.join("get.rb")).status();
+    assert!(warmed.expect("ruby").success());
+    configured(&app.rings);
+    for _ in 0..2 {
+        let document = json(&project.collect(&["--json"]), 0);
+        let inside = &document["hosts"][0]["inside"];
+        assert_eq!(
+            (&inside["error"], &inside["requests"]),
+            (&Value::Null, &30.into()),
+            "{inside}"
+        );
+        let route = &inside["routes"][0];
+        assert_eq!(
+            (&route["route"], &route["requests"], &route["failed"]),
+            (&"GET /items/:id".into(), &30.into(), &0.into())
+        );
+        let (all, sleep) = (
+            route["time_s"].as_f64(),
+            route["states_s"]["sleep"].as_f64(),
+        );
+        assert!(sleep > Some(0.14) && all > sleep, "{route}");
+        let statement = &inside["statements"][0];
+        assert_eq!(
+            (&statement["digest"], &statement["calls"]),
+            (&"SELECT ?".into(), &30.into())
+        );
+    }
+    let page = project.collect(&[]);
+    let page = String::from_utf8_lossy(&page.stdout).into_owned();
+    for part in [
+        "inside of the app on app1: 30 requests",
+        "GET /items/:id",
+        "sleep",
+        "SELECT ?",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    configured(&folder.join("missing"));
+    let output = project.collect(&["--json"]);
+    let document = json(&output, 1);
+    assert_eq!(
+        document["hosts"][0]["inside"]["error"],
+        "no agent has served a request there"
+    );
 }

@@ -1,5 +1,6 @@
 //! The figures of `hakaru collect`: what several hosts recorded, added up, as a page and as JSON.
 
+mod inside;
 pub mod json;
 pub mod page;
 mod sentences;
@@ -38,7 +39,9 @@ impl Collected {
         let units = units.map(|unit| (unit.unit.as_str(), unit.error.as_ref()));
         let database = followed.database.iter();
         let database = database.map(|database| ("database", database.end.error.as_ref()));
-        let parts = logs.chain(units).chain(database);
+        let inside = followed.inside.iter();
+        let inside = inside.map(|inside| ("rings", inside.end.error.as_ref()));
+        let parts = logs.chain(units).chain(database).chain(inside);
         let parts = parts
             .filter_map(|(what, error)| Some(format!("host {}: {what}: {}", self.name, error?)));
         followed.lost.iter().cloned().chain(parts).collect()
@@ -271,6 +274,7 @@ mod tests {
             clock: None,
             logs: vec![log],
             database: None,
+            inside: None,
             units: Vec::new(),
             began_ns: None,
             lost: None,

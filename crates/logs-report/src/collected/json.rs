@@ -1,8 +1,8 @@
 //! The collected facts as JSON; docs/json.md names each key.
 
-use collect::follow::{Database, Followed, Log};
+use collect::follow::{Database, Followed, Inside, Log};
 use collect::layers::{Balance, Place};
-use collect::message::UnitEnd;
+use collect::message::{STATES, UnitEnd};
 use collect::notes::Note;
 use collect::sockets::Link;
 use collect::usage::{Processes, Usage};
@@ -74,6 +74,7 @@ fn host(one: &Collected, origin_ns: Option<i64>) -> Value {
             "usage": followed.usage.as_ref().map(usage), "clock": followed.clock.map(clock),
             "logs": followed.logs.iter().map(log).collect::<Vec<_>>(),
             "database": followed.database.as_ref().map(database),
+            "inside": followed.inside.as_ref().map(inside),
             "units": followed.units.iter().map(|one| unit(one, followed, origin_ns)).collect::<Vec<_>>(),
         }),
     }
@@ -90,6 +91,32 @@ fn database(database: &Database) -> Value {
         "error": database.end.error, "notes": database.end.notes,
         "connections": database.end.connections, "prepares": database.end.prepares,
         "statements": statements.collect::<Vec<_>>(),
+    })
+}
+
+fn inside(inside: &Inside) -> Value {
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    let routes = inside.routes.iter().map(|one| {
+        let states = STATES.iter().zip(one.states_ns);
+        let states: serde_json::Map<String, Value> = states
+            .map(|(name, nanos)| ((*name).to_owned(), seconds(nanos).into()))
+            .collect();
+        json!({
+            "route": one.route, "requests": one.requests, "failed": one.failed,
+            "time_s": seconds(one.time_ns), "waited_s": seconds(one.waited_ns), "states_s": states,
+        })
+    });
+    let statements = inside.statements.iter().map(|one| {
+        json!({
+            "digest": one.digest, "site": one.site, "calls": one.count, "rows": one.rows,
+            "time_s": seconds(one.time_ns), "gvl_wait_s": seconds(one.gvl_wait_ns),
+        })
+    });
+    let end = &inside.end;
+    json!({
+        "error": end.error, "notes": end.notes, "server": end.server, "ruby": end.ruby,
+        "processes": end.processes, "requests": end.requests, "dropped": end.dropped,
+        "routes": routes.collect::<Vec<_>>(), "statements": statements.collect::<Vec<_>>(),
     })
 }
 

@@ -9,7 +9,7 @@ use figures::{counted, numbers};
 use logs::{Digest, Unread};
 use words::{Text, text};
 
-use super::{Collected, View, sentences};
+use super::{Collected, View, inside, sentences};
 use crate::page as log_page;
 
 /// Lines of a paragraph.
@@ -71,6 +71,15 @@ pub fn of(view: &View, limit: usize) -> String {
         }) = &one.followed
         {
             page.add_database(&one.name, database, limit);
+        }
+    }
+    for one in &view.hosts {
+        if let Ok(Followed {
+            inside: Some(inside),
+            ..
+        }) = &one.followed
+        {
+            inside::add(&mut page.columns, &one.name, inside, limit);
         }
     }
     page.columns.into_text()

@@ -70,6 +70,7 @@ mod tests {
             }),
             logs: Vec::new(),
             database: None,
+            inside: None,
             units: Vec::new(),
             began_ns: Some(100 * GRAIN_NS),
             lost: None,

@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use collect::follow::{Database, Followed, Log};
+use collect::follow::{Database, Followed, Inside, Log};
 use collect::message::UnitEnd;
 use collect::usage::Usage;
 use flate2::Compression;
@@ -45,6 +45,8 @@ struct HostFacts {
     clock: Option<Clock>,
     logs: Vec<LogFacts>,
     database: Option<Database>,
+    #[serde(default)]
+    inside: Option<Inside>,
     units: Vec<UnitEnd>,
     began_ns: Option<i64>,
     lost: Option<String>,
@@ -125,6 +127,7 @@ fn facts(followed: &Followed) -> HostFacts {
         }),
         logs: followed.logs.iter().map(log_facts).collect(),
         database: followed.database.clone(),
+        inside: followed.inside.clone(),
         units: followed.units.clone(),
         began_ns: followed.began_ns,
         lost: followed.lost.clone(),
@@ -176,6 +179,7 @@ fn followed(facts: HostFacts) -> Followed {
         }),
         logs: logs.collect(),
         database: facts.database,
+        inside: facts.inside,
         units: facts.units,
         began_ns: facts.began_ns,
         lost: facts.lost,

@@ -21,6 +21,7 @@ pub(crate) struct Host {
     #[serde(default, deserialize_with = "super::one_or_many")]
     pub(crate) units: Vec<String>,
     pub(crate) database: Option<collect::message::Address>,
+    pub(crate) rings: Option<String>,
     #[serde(default)]
     pub(crate) sudo: bool,
     pub(crate) ssh_config: Option<PathBuf>,
@@ -52,6 +53,7 @@ impl Host {
             logs: self.logs.clone(),
             units: self.units.clone(),
             database: self.database.clone(),
+            rings: self.rings.clone(),
         }
     }
 

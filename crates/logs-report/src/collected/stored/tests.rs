@@ -1,4 +1,4 @@
-use collect::message::{Counted, DatabaseEnd, Entry};
+use collect::message::{Counted, DatabaseEnd, Entry, InsideEnd, RouteTime, StatementTime};
 use collect::usage::Processes;
 
 use super::*;
@@ -8,6 +8,31 @@ use crate::collected::{View, json};
 const VERSION_1: &[u8] = include_bytes!("version-1.json");
 
 const ACCESS: &str = "time:1791608136.250\tmethod:GET\turi:/a/1\tstatus:200\tsize:9\treqtime:0.100\tapptime:0.09\tupstream_addr:10.0.0.2:80\n";
+
+fn inside() -> Inside {
+    Inside {
+        routes: vec![RouteTime {
+            route: "GET /items/:id".to_owned(),
+            requests: 4,
+            time_ns: 8_000_000,
+            states_ns: [0, 0, 6_000_000, 0, 0, 0, 0, 2_000_000],
+            ..RouteTime::default()
+        }],
+        statements: vec![StatementTime {
+            digest: "SELECT ?".to_owned(),
+            site: "app.rb:7".to_owned(),
+            count: 4,
+            time_ns: 6_000_000,
+            ..StatementTime::default()
+        }],
+        end: InsideEnd {
+            requests: 4,
+            processes: 1,
+            server: "puma 6.6.0".to_owned(),
+            ..InsideEnd::default()
+        },
+    }
+}
 
 fn hosts() -> Vec<Collected> {
     let digest = logs::read_stamped(ACCESS.as_bytes(), None, &logs::access::Grouping::Routes);
@@ -49,6 +74,7 @@ fn hosts() -> Vec<Collected> {
             }],
             end: DatabaseEnd::default(),
         }),
+        inside: Some(inside()),
         units: vec![UnitEnd {
             unit: "app.service".to_owned(),
             entries: 2,
@@ -93,6 +119,9 @@ fn what_is_stored_gives_the_same_figures() {
     );
     assert_eq!(after["hosts"][0]["units"][0]["messages"][0]["at_s"], 0.3);
     assert_eq!(after["hosts"][0]["database"]["statements"][0]["calls"], 4);
+    let inside = &after["hosts"][0]["inside"];
+    assert_eq!(inside["routes"][0]["states_s"]["sql"], 0.006);
+    assert_eq!(inside["statements"][0]["site"], "app.rb:7");
     assert_eq!(after["hosts"][1]["error"], "host gone: refuses the login");
 }
 
@@ -101,9 +130,14 @@ fn a_fixture_of_each_version_is_read() {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(VERSION_1).expect("memory");
     let (read, elapsed) = read(&packed.finish().expect("memory")).expect("facts");
+    let mut hosts = hosts();
+    // Version 1 got it later, and is read without.
+    if let Ok(followed) = &mut hosts[0].followed {
+        followed.inside = None;
+    }
     let (fixture, now) = (
         figures(read, elapsed),
-        figures(hosts(), Duration::from_secs(2)),
+        figures(hosts, Duration::from_secs(2)),
     );
     assert_eq!(fixture, now);
 }
