@@ -10,6 +10,7 @@ mod machine;
 mod recorder;
 
 use std::ops::ControlFlow;
+use std::process::ExitStatus;
 use std::time::Instant;
 
 use app_process::Running;
@@ -140,12 +141,7 @@ impl<'a> Prepared<'a> {
         let repeatables = facts::of_load(&mut recording, loaded.map_err(Failure::failed)?);
         if let Some(status) = died.filter(|_| !app.is_attached()) {
             facts::of_death(&mut recording, status, &tail);
-            context.notice(text!(
-                "hakaru: the app died while it was measured ({status}); its last lines:",
-                status = status.to_string()
-            ));
-            tail.iter()
-                .for_each(|line| context.notice(format!("  {line}")));
+            notice_of_death(context, status, &tail);
         } else if context.is_stopped() {
             recording.meta.ended_early = Some(EndedEarly::Interrupted);
         }
@@ -166,6 +162,16 @@ impl<'a> Prepared<'a> {
             number,
             profile,
         })
+    }
+}
+
+fn notice_of_death(context: &Context, status: ExitStatus, tail: &[String]) {
+    context.notice(text!(
+        "hakaru: the app died while it was measured ({status}); its last lines:",
+        status = status.to_string()
+    ));
+    for line in tail {
+        context.notice(format!("  {line}"));
     }
 }
 
