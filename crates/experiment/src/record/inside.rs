@@ -66,16 +66,14 @@ fn remedy_without_rings(settings: &Settings) -> String {
         false => Vec::new(),
     };
     let others: Vec<String> = others.iter().map(|one| one.display().to_string()).collect();
-    let start = "let hakaru start it: put its command into hakaru.toml";
     match others.is_empty() {
-        true => format!(
-            "{start}; or put the agent into it (`hakaru agent FOLDER`), and run hakaru as the \
-             app's user or as root"
-        ),
+        true => "let hakaru start it: put its command into hakaru.toml; or put the agent into it \
+                 (`hakaru agent FOLDER`), and run hakaru as the app's user or as root"
+            .to_owned(),
         false => format!(
-            "{start}; or name its rings with `rings` under [target]: apps on this host have the \
-             agent, with rings in {}",
-            others.join(", ")
+            "let hakaru start it: put its command into hakaru.toml; or name its rings with `rings` \
+             under [target]: apps on this host have the agent, with rings in {folders}",
+            folders = others.join(", ")
         ),
     }
 }
