@@ -89,22 +89,26 @@ impl Template {
 
     pub(crate) fn print(&self, style: Style) -> String {
         let mut out = String::new();
-        for piece in &self.0 {
+        let last = self.0.len().saturating_sub(1);
+        for (position, piece) in self.0.iter().enumerate() {
             match piece {
                 Piece::Variable(name) => {
                     let _ = write!(out, "{{{{{name}}}}}");
                 }
-                Piece::Text(text) => print_text(text, style, &mut out),
+                Piece::Text(text) => {
+                    print_text(text, style, [position == 0, position == last], &mut out);
+                }
             }
         }
         out
     }
 }
 
-fn print_text(text: &str, style: Style, out: &mut String) {
+/// Prints a text; `edges` says whether beginning and end are a value's, where readers strip spaces.
+fn print_text(text: &str, style: Style, edges: [bool; 2], out: &mut String) {
     let last = text.chars().count().saturating_sub(1);
     for (position, letter) in text.chars().enumerate() {
-        let is_edge = position == 0 || position == last;
+        let is_edge = (edges[0] && position == 0) || (edges[1] && position == last);
         match (style, letter) {
             (Style::Url, _) if is_of_url(letter) => out.push(letter),
             (Style::Url, _) => percent(letter, out),
@@ -299,7 +303,7 @@ fn parts(out: &mut String, parts: &[(String, Template)]) {
 
 fn pair(out: &mut String, name: &str, value: &str) {
     let mut key = String::new();
-    print_text(name, Style::Key, &mut key);
+    print_text(name, Style::Key, [true; 2], &mut key);
     let line = format!("{key}: {value}");
     out.push_str(line.trim_end());
     out.push('\n');
