@@ -153,7 +153,15 @@ fn measure(chat: &Copy, config: &str, more: &[&str]) -> Result<(Seen, Value), Bo
     if log.exists() {
         fs::remove_file(&log)?;
     }
-    let words = ["run", "--config", config, "--warmup", "0s"];
+    // The log is to hold the load alone.
+    let words = [
+        "run",
+        "--config",
+        config,
+        "--warmup",
+        "0s",
+        "--no-ask-again",
+    ];
     let words: Vec<String> = words
         .iter()
         .chain(more)

@@ -336,11 +336,14 @@ fn gvl_wait_in_theory(c: f64, z: f64) -> f64 {
 #[test]
 fn gvl_wait_is_what_queueing_theory_says() {
     // The burning takes 3 ms of CPU, hence 3 ms of time only while nobody else wants the core; and
-    // only then does a sleep of 7 ms end in time.
+    // only then does a sleep end as soon as a sleep of a thread that needs no GVL, which takes 7 ms
+    // and what the host's timers add.
     const TRIES: usize = 5;
     const NOMINAL: f64 = 1.03;
     for _ in 0..TRIES {
+        let sleeper = Sleeper::start();
         let round = five_busy_threads();
+        let slept = sleeper.median();
         let known = gvl_wait_in_theory(round.running, round.sleep);
         check(
             "gvl_wait by its measured parts",
@@ -348,13 +351,13 @@ fn gvl_wait_is_what_queueing_theory_says() {
             known,
             0.10,
         );
-        if round.running <= 3.0 * NOMINAL && round.sleep <= 7.0 * NOMINAL {
-            let known = gvl_wait_in_theory(3.0, 7.0);
+        if round.running <= 3.0 * NOMINAL && round.sleep <= slept * NOMINAL {
+            let known = gvl_wait_in_theory(3.0, slept);
             check("gvl_wait by its nominal parts", round.gvl_wait, known, 0.15);
             return;
         }
         println!(
-            "the host is busy: 3 ms of CPU took {:.3} ms, a sleep of 7 ms {:.3} ms",
+            "the host is busy: 3 ms of CPU took {:.3} ms, a sleep of {slept:.3} ms {:.3} ms",
             round.running, round.sleep
         );
     }

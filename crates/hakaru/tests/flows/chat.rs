@@ -41,7 +41,7 @@ fn behind_nginx(project: &Path) {
 
 fn run(project: &Path, arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_hakaru"))
-        .args(["run", "--json", "--warmup", "0s"])
+        .args(["run", "--json", "--warmup", "0s", "--no-ask-again"])
         .args(arguments)
         .current_dir(project)
         .env("CHAT_SMALL", "1")
