@@ -225,3 +225,17 @@ fn a_copied_configuration_is_compared_when_the_server_was_asked() {
         "ALTER TEXT SEARCH CONFIGURATION public.own ALTER MAPPING FOR asciiword WITH simple";
     assert_eq!(plan(&made("words")), [expected]);
 }
+
+#[test]
+fn a_recreated_column_keeps_its_comment() {
+    let with = |kind: &str| {
+        format!(
+            "CREATE TABLE t (a {kind}, b int GENERATED ALWAYS AS (a * 2) STORED);
+             COMMENT ON COLUMN t.b IS 'twice';"
+        )
+    };
+    let steps = planned(&with("int"), &with("bigint"));
+    let is_comment = |sql: &&String| sql.contains("COMMENT ON COLUMN") && sql.contains("'twice'");
+    assert_eq!(steps.iter().filter(is_comment).count(), 1, "{steps:?}");
+    assert_eq!(planned(&with("int"), &with("int")), [""; 0]);
+}

@@ -41,6 +41,10 @@ impl<'a> Builder<'a> {
                     };
                     let at = self.add_column(to, column);
                     self.statements[at].needs.push(needs);
+                    // What stood at the old column went with it: comment, label.
+                    let part = Part::Column(to.name.clone(), column.name.clone());
+                    self.gone.insert(part.clone());
+                    self.fresh.insert(part);
                 }
             }
         }
