@@ -91,8 +91,9 @@ fn next(page: &mut Page, view: &View<'_>, style: Style) {
         let is_first = first.is_some_and(|(first, _)| first == *number);
         finding.remedy.can_be_tried() && (is_first || finding.confidence > Confidence::Low)
     });
-    // Of a run that is not kept, nothing can be tried.
-    if let Some((number, _)) = tried.filter(|_| view.number.is_some()) {
+    // Nothing can be tried of a run that is not kept, or of an app that somebody else started.
+    let is_started = !view.recording.meta.target.command.is_empty();
+    if let Some((number, _)) = tried.filter(|_| view.number.is_some() && is_started) {
         command(
             page,
             &format!("hakaru try {number}"),

@@ -493,6 +493,9 @@ fn what_can_be_tried_is_what_comes_next() {
         &check_page(&sample),
         &["hakaru try 1                 measure the fix of finding 1 beside the app as it is"],
     );
+    sample.recording.meta.target.command.clear();
+    let attached = check_page(&sample);
+    assert!(!attached.contains("hakaru try"), "{attached}");
 }
 
 /// A page in Japanese has no run of English words except in quotations: commands, statements,
