@@ -286,13 +286,9 @@ fn write_sentence(sentence: &str) {
     let path = settings
         .folder
         .join(format!("{}.agent", std::process::id()));
-    let file = std::fs::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path);
-    if let Ok(mut file) = file {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true).mode(0o600);
+    if let Ok(mut file) = ring::never_through_links(&mut options).open(path) {
         let _ = writeln!(file, "{}", sentence.replace('\n', " "));
     }
 }

@@ -1,8 +1,22 @@
-//! The owner of a folder of rings.
+//! Folders of rings and the files there, of which another user may have planted some.
 
+use std::fs::{Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// Opens never through a link, and never waits for the other end of a pipe.
+pub fn never_through_links(options: &mut OpenOptions) -> &mut OpenOptions {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    options.custom_flags(flags.bits().cast_signed())
+}
+
+/// Whether a file is a regular one with a single name.
+pub fn is_plain(file: &Metadata) -> bool {
+    file.is_file() && file.nlink() <= 1
+}
 
 /// Refuses a folder of another user or writable by everybody. A folder
 /// in `/dev/shm` may be removed while the app runs, and another user may then put one of the same

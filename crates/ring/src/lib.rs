@@ -18,7 +18,7 @@ mod standby;
 mod trouble;
 mod writer;
 
-pub use folder::check_folder;
+pub use folder::{check_folder, is_plain, never_through_links};
 pub use layout::{CAPACITY_BYTES_MAX, CAPACITY_BYTES_MIN, VERSION};
 pub use profile::{ProfileRecord, ProfileTotals, SampleRecord, Seen, ToldRequest};
 pub use reader::{ReadError, Reader};

@@ -3,14 +3,13 @@
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use rustix::fs::OFlags;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
+use crate::folder::{is_plain, never_through_links};
 use crate::layout::{
     CAPACITY_BYTES_MAX, CAPACITY_BYTES_MIN, FRAME_BYTES, HEADER_BYTES, Header, MAGIC, VERSION,
     framed_bytes,
@@ -47,14 +46,10 @@ impl Reader {
     /// # Errors
     /// See [`ReadError`].
     pub fn open(path: &Path) -> Result<Reader, ReadError> {
-        let never_through_links = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(never_through_links.bits().cast_signed())
-            .open(path)?;
+        let mut options = OpenOptions::new();
+        let file = never_through_links(options.read(true).write(true)).open(path)?;
         let found = file.metadata()?;
-        if !found.is_file() || found.nlink() > 1 {
+        if !is_plain(&found) {
             return Err(ReadError::Corrupt("not a file of its own"));
         }
         let length = found.len() as usize;

@@ -19,7 +19,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags, fallocate, flock}
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::folder::check_folder;
+use crate::folder::{check_folder, is_plain, never_through_links};
 use crate::layout::VERSION;
 
 /// Name of the file with the page, beside the rings.
@@ -101,14 +101,10 @@ impl Standby {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => check_folder(folder)?,
         }
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(flags())
-            .open(folder.join(FILE))?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        options.create(true).truncate(false).mode(0o600);
+        let file = never_through_links(&mut options).open(folder.join(FILE))?;
         check_file(&file, rustix::process::geteuid().as_raw())?;
         fallocate(&file, FallocateFlags::empty(), 0, PAGE_BYTES as u64)?;
         let mapped = Mapped::of(&file)?;
@@ -189,10 +185,8 @@ impl Reading {
         let name = folder.to_owned();
         let identity = (found.dev(), found.ino());
         let folder = OwnedFd::from(opened);
-        let lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(flags())
+        let mut options = OpenOptions::new();
+        let lock = never_through_links(options.read(true).write(true))
             .open(pinned(&folder).join(FILE))
             .map_err(missing)?;
         check_file(&lock, found.uid())?;
@@ -268,17 +262,10 @@ impl Drop for Reading {
     }
 }
 
-/// Never through a link, and never waiting for the other end of a pipe.
-fn flags() -> i32 {
-    (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC)
-        .bits()
-        .cast_signed()
-}
-
 /// Refuses what is no regular file of `owner` with a single name.
 fn check_file(file: &File, owner: u32) -> io::Result<()> {
     let found = file.metadata()?;
-    match found.is_file() && found.nlink() <= 1 && found.uid() == owner {
+    match is_plain(&found) && found.uid() == owner {
         true => Ok(()),
         false => Err(io::Error::new(
             io::ErrorKind::PermissionDenied,

@@ -4,11 +4,9 @@ use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use ring::{Reading, StandbyError};
-use rustix::fs::OFlags;
+use ring::{Reading, StandbyError, is_plain, never_through_links};
 
 /// Variable with the folder of the rings of an agent on standby.
 pub(crate) const VARIABLE: &str = "HAKARU_STANDBY";
@@ -67,14 +65,9 @@ impl Running {
 /// Returns the text of a small file, never through a link: the folder may be another user's.
 pub(super) fn sentences(path: &Path) -> Option<String> {
     const BYTES_MAX: u64 = 64 << 10;
-    let never_through_links = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(never_through_links.bits().cast_signed())
-        .open(path)
-        .ok()?;
-    let found = file.metadata().ok()?;
-    if !found.is_file() || found.nlink() > 1 {
+    let mut options = OpenOptions::new();
+    let file = never_through_links(options.read(true)).open(path).ok()?;
+    if !is_plain(&file.metadata().ok()?) {
         return None;
     }
     let mut text = String::new();
