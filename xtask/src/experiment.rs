@@ -1,8 +1,11 @@
 //! Published experience, repeated on the example apps. The experiments themselves are in
 //! `crates/bench/src/experiment/`.
 
+use std::process::Command;
+
 use crate::bench::{help, program};
-use crate::run::Outcome;
+use crate::rubies::compilers;
+use crate::run::{Outcome, capture};
 
 /// Name, published result and flags of each experiment. A new one adds its line here.
 const EXPERIMENTS: &[(&str, &str, &[help::Flag])] = &[
@@ -37,7 +40,21 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     };
     match help::asked(("experiment", name, about), flags, rest)? {
         Some(page) => print!("{page}"),
+        None if name == "jit" => with_yjit(arguments)?,
         None => program::run_with("experiment", arguments, &[])?,
     }
     Ok(())
+}
+
+/// Runs the experiment with a Ruby that has YJIT, where Debian's Ruby of the tests has none.
+fn with_yjit(arguments: &[String]) -> Outcome<()> {
+    let has_yjit = ["--disable-gems", "--yjit", "-e", "exit RubyVM::YJIT.enabled?"];
+    if capture(Command::new("ruby").args(has_yjit)).is_ok() {
+        return program::run_with("experiment", arguments, &[]);
+    }
+    let programs = compilers::programs_with_yjit()?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&path)));
+    let path = path.map_err(|error| format!("cannot set PATH: {error}"))?;
+    program::run_with("experiment", arguments, &[("PATH", &path.to_string_lossy())])
 }

@@ -129,7 +129,11 @@ pub(super) const ONLINE: &[Flag] = &[
 pub(super) const JIT: &[Flag] = &[
     (
         "--ruby PATH[,PATH]",
-        "Rubies (those that `cargo xtask rubies` unpacked and built, else the one in PATH)",
+        "Rubies (Debian's 3.3 and 3.4, built with YJIT, and those of the archives)",
+    ),
+    (
+        "--archives FOLDER",
+        "archives of further Rubies, as for `cargo xtask rubies`",
     ),
     ("--budget SECONDS", "of a workload on a Ruby (45)"),
     ("--filter TEXT", "of the workloads' names"),

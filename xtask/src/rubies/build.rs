@@ -140,7 +140,7 @@ impl Archive {
     }
 
     /// Unpacks the source unless unpacked already; returns the folder.
-    fn unpack(&self, name: &str) -> Outcome<PathBuf> {
+    pub(super) fn unpack(&self, name: &str) -> Outcome<PathBuf> {
         let folder = place().join("src").join(format!("{name}{}", self.version));
         if folder.join(".whole").exists() {
             return Ok(folder);
@@ -193,16 +193,7 @@ pub(super) fn of_archive(
     pumas: &[Source],
     archives: Option<&Path>,
 ) -> Outcome<Built> {
-    let prefix = place().join(format!("ruby-{}", archive.version));
-    let ruby = prefix.join("bin/ruby");
-    if !prefix.join(".whole").exists() {
-        eprintln!(
-            "rubies: building Ruby {}; 5 to 10 minutes on two cores",
-            archive.version
-        );
-        make(&archive.unpack("ruby-")?, &prefix)?;
-        write(&prefix.join(".whole"), "")?;
-    }
+    let ruby = archive.built()?.join("bin/ruby");
     let extensions = Extensions::build(&ruby, archives, &archive.version)?;
     built(&ruby, &archive.version, pumas, &extensions)
 }
@@ -261,8 +252,18 @@ impl Built {
     }
 }
 
-/// Configures, builds and installs Ruby.
-fn make(source: &Path, prefix: &Path) -> Outcome<()> {
+/// Builds a Ruby unless it is there whole; says before that it takes a while.
+pub(super) fn once(prefix: &Path, name: &str, make: impl FnOnce() -> Outcome<()>) -> Outcome<()> {
+    if prefix.join(".whole").exists() {
+        return Ok(());
+    }
+    eprintln!("rubies: building {name}; 5 to 10 minutes on two cores");
+    make()?;
+    write(&prefix.join(".whole"), "")
+}
+
+/// Configures, builds and installs Ruby, with further flags of configure.
+pub(super) fn make(source: &Path, prefix: &Path, flags: &str) -> Outcome<()> {
     let base = find_program("ruby")
         .ok_or("no ruby in PATH, which building Ruby needs; run cargo xtask setup --for test")?;
     let tools = matrix::build_tools(&place().join("build-tools"))?;
@@ -271,7 +272,7 @@ fn make(source: &Path, prefix: &Path) -> Outcome<()> {
         .replace("@ARCH@", std::env::consts::ARCH)
         .replace("@PREFIX@", &prefix.display().to_string())
         .replace("@BASE@", &base.display().to_string())
-        .replace("@FLAGS@", CONFIGURE);
+        .replace("@FLAGS@", &format!("{CONFIGURE} {flags}"));
     let mut shell = Command::new("sh");
     shell
         .args(["-c", &script])

@@ -9,6 +9,7 @@
 
 mod build;
 mod checks;
+pub(crate) mod compilers;
 mod names;
 mod rows;
 mod table;
@@ -21,7 +22,7 @@ use crate::run::{Outcome, capture, root, target_folder};
 use crate::test;
 use table::Table;
 
-const FOLDER_VARIABLE: &str = "HAKARU_RUBY_ARCHIVES";
+pub(crate) const FOLDER_VARIABLE: &str = "HAKARU_RUBY_ARCHIVES";
 const PAGE: &str = "docs/agent.md";
 const MARK: &str = "rubies";
 
