@@ -7,9 +7,16 @@ use std::process::Command;
 
 use super::program;
 use crate::run::{Outcome, capture, cargo, find_program, is_program, run, target_folder};
+use crate::setup::matrix;
 
 /// The release to build.
 const HYPERFINE: &str = "1.19.0";
+/// The flag for the library of benchmark-ips, Debian's package, and a file of it where installed.
+const IPS: (&str, &str, &str) = (
+    "--ips",
+    "ruby-benchmark-ips",
+    "/usr/lib/ruby/vendor_ruby/benchmark/ips.rb",
+);
 /// The flag for benchmark_driver's folder, and the gem.
 const DRIVER: (&str, &str) = ("--driver", "benchmark_driver");
 
@@ -23,7 +30,15 @@ pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {
         path = format!("{}:{path}", hyperfine(&peers)?.display());
     }
     let compares_scripts = needs("equal") || needs("planted");
-    if compares_scripts && !arguments.iter().any(|word| word == DRIVER.0) {
+    let named = arguments.clone();
+    let is_named = |flag: &str| named.iter().any(|word| word == flag);
+    if compares_scripts && !is_named(IPS.0) && !Path::new(IPS.2).is_file() {
+        match ips(&peers) {
+            Ok(library) => arguments.extend([IPS.0.to_owned(), library]),
+            Err(error) => eprintln!("bench: without {}: {error}", IPS.1),
+        }
+    }
+    if compares_scripts && !is_named(DRIVER.0) {
         match driver(&peers) {
             Ok(folder) => arguments.extend([DRIVER.0.to_owned(), folder]),
             Err(error) => eprintln!("bench: without {}: {error}", DRIVER.1),
@@ -45,6 +60,21 @@ fn hyperfine(peers: &Path) -> Outcome<PathBuf> {
             .env("CARGO_TARGET_DIR", build))?;
     }
     Ok(folder.join("bin"))
+}
+
+/// Returns the library of benchmark-ips, unpacked from Debian's package, once.
+fn ips(peers: &Path) -> Outcome<String> {
+    let folder = peers.join(IPS.1);
+    matrix::unpack_once(&folder, "trixie", &[IPS.1])?;
+    let mut find = Command::new("find");
+    let found = capture(find.arg(&folder).args(["-path", "*/benchmark/ips.rb"]))?;
+    let library = found
+        .lines()
+        .next()
+        .and_then(|file| file.strip_suffix("/benchmark/ips.rb"));
+    library
+        .map(str::to_owned)
+        .ok_or(format!("{} has no benchmark/ips.rb", IPS.1))
 }
 
 /// Returns the folder of the gem: known to Ruby, or fetched into the build folder.

@@ -21,15 +21,20 @@ const Z_95: f64 = 1.96;
 const CLAIMED_MAX: f64 = 0.05;
 const TOOLS: [&str; 2] = ["hakaru", "hyperfine"];
 
-/// An interval of the ratio of a pair, B over A.
-type Interval = (f64, f64);
+/// The ratio of a pair, B over A, as a tool has it, with the interval.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    ratio: f64,
+    low: f64,
+    high: f64,
+}
 
-/// Number of a pair and the interval of each tool.
-type Told = (u32, [Interval; 2]);
+/// Number of a pair and the estimate of each tool.
+type Told = (u32, [Estimate; 2]);
 
-/// `--commands N` pairs, each for about `--command-budget` seconds a tool. Asked: the intervals of
-/// both overlap in every pair, Hakaru's are narrower, and it calls no more equal pairs different
-/// than may be (an interval that leaves out the truth is too narrow).
+/// `--commands N` pairs, each for about `--command-budget` seconds a tool. Asked: Hakaru calls no
+/// more equal pairs different than may be; and once the intervals of both tools are so wide that
+/// this holds for each, they overlap in every pair, and Hakaru's are narrower.
 pub(super) fn run(steps: &mut Steps, arguments: &[String]) -> Result<Part, Box<dyn Error>> {
     let count: u32 = value(arguments, "commands", 20)?;
     let budget_s: u32 = value(arguments, "command-budget", 20)?;
@@ -45,20 +50,24 @@ pub(super) fn run(steps: &mut Steps, arguments: &[String]) -> Result<Part, Box<d
             both(number, count, budget_s)
         })?;
         let figure = |tool: &str, key: &str| seen[tool][key].as_f64().unwrap_or(f64::NAN);
-        let intervals = TOOLS.map(|tool| (figure(tool, "low"), figure(tool, "high")));
+        let estimates = TOOLS.map(|tool| Estimate {
+            ratio: figure(tool, "ratio"),
+            low: figure(tool, "low"),
+            high: figure(tool, "high"),
+        });
         let truth = match is_equal(number) {
             true => "equal",
             false => "more",
         };
-        for (tool, (low, high)) in TOOLS.iter().zip(intervals) {
-            let (ratio, seconds) = (figure(tool, "ratio"), figure(tool, "seconds"));
+        for (tool, Estimate { ratio, low, high }) in TOOLS.iter().zip(estimates) {
+            let seconds = figure(tool, "seconds");
             let line = format!(
                 "{number:>4}  {truth:5}  {tool:9}  {ratio:.4} ({low:.4}–{high:.4})  {seconds:>7.0}\n"
             );
             print!("{line}");
             table += &line;
         }
-        pairs.push((number, intervals));
+        pairs.push((number, estimates));
     }
     let (is_held, summary) = summary(&pairs);
     Ok(Part {
@@ -68,47 +77,102 @@ pub(super) fn run(steps: &mut Steps, arguments: &[String]) -> Result<Part, Box<d
 }
 
 /// Returns whether the pairs meet the demands, with a summary.
+///
+/// An interval that leaves out the truth is narrow for nothing, so widths are compared where both
+/// tools leave it out as rarely ([`stretch`]).
 fn summary(pairs: &[Told]) -> (bool, String) {
-    let equal: Vec<[Interval; 2]> = pairs
-        .iter()
-        .filter(|(number, _)| is_equal(*number))
-        .map(|(_, intervals)| *intervals)
-        .collect();
-    let claimed = [0, 1].map(|tool| {
-        let of_tool = equal.iter().map(|intervals| intervals[tool]);
-        of_tool
-            .filter(|(low, high)| *low > 1.0 || *high < 1.0)
-            .count()
-    });
-    let claimed_max = (CLAIMED_MAX * equal.len() as f64).ceil();
-    let apart = pairs.iter().filter(|(_, [a, b])| !overlap(*a, *b)).count();
-    let width = |(low, high): Interval| (high / low).ln();
-    let widths: Vec<f64> = pairs
-        .iter()
-        .map(|(_, [a, b])| width(*a) / width(*b))
-        .collect();
-    let width = stats::median(&widths).unwrap_or(f64::NAN);
-    let narrower = widths.iter().filter(|width| **width < 1.0).count();
+    let equal = |tool: usize| -> Vec<Estimate> {
+        let equal = pairs.iter().filter(|(number, _)| is_equal(*number));
+        equal.map(|(_, of_tools)| of_tools[tool]).collect()
+    };
+    let (ours, theirs) = (equal(0), equal(1));
+    let claimed =
+        |estimates: &[Estimate]| estimates.iter().filter(|one| one.misses() > 1.0).count();
+    let claimed_max = (CLAIMED_MAX * ours.len() as f64).ceil() as usize;
+    let stretches = [stretch(&ours, claimed_max), stretch(&theirs, claimed_max)];
+    let [printed, honest] = [[1.0, 1.0], stretches].map(|factors| Beside::new(pairs, factors));
+    let count = pairs.len();
     let text = format!(
         "equal pairs of which the interval leaves out 1: hakaru {}, hyperfine {}, of {} (asked of hakaru: at most {claimed_max})\n\
-         pairs in which the intervals of both lie apart: {apart} of {} (asked: none)\n\
-         width of hakaru's interval over hyperfine's: {width:.2} in the median, narrower in {narrower} of {} (asked: below 1)\n",
-        claimed[0],
-        claimed[1],
-        equal.len(),
-        pairs.len(),
-        pairs.len()
+         error of the ratio in these, root mean square: hakaru {:.2} %, hyperfine {:.2} %\n\
+         intervals as they are: width of hakaru's over hyperfine's {:.2} in the median; {} of {count} pairs apart\n\
+         widened until at most {claimed_max} leaves out 1 (hakaru's {:.2} times, hyperfine's {:.2} times): \
+         width {:.2} (asked: below 1); {} of {count} pairs apart (asked: none)\n",
+        claimed(&ours),
+        claimed(&theirs),
+        ours.len(),
+        error_of_equal(&ours) * 100.0,
+        error_of_equal(&theirs) * 100.0,
+        printed.width,
+        printed.apart,
+        stretches[0],
+        stretches[1],
+        honest.width,
+        honest.apart,
     );
-    let is_held = claimed[0] as f64 <= claimed_max && apart == 0 && width < 1.0;
+    let is_held = claimed(&ours) <= claimed_max && honest.apart == 0 && honest.width < 1.0;
     (is_held, text)
+}
+
+impl Estimate {
+    /// Half of the interval's width, in logarithms.
+    fn half_width(&self) -> f64 {
+        (self.high / self.low).ln() / 2.0
+    }
+
+    /// Returns how many half widths the middle of the interval is from 1; above 1 it leaves 1 out.
+    fn misses(&self) -> f64 {
+        ((self.high * self.low).ln() / 2.0).abs() / self.half_width()
+    }
+
+    /// The interval, so many times as wide around its middle, in logarithms.
+    fn widened(&self, factor: f64) -> (f64, f64) {
+        let middle = (self.high * self.low).ln() / 2.0;
+        let half = self.half_width() * factor;
+        (middle - half, middle + half)
+    }
+}
+
+/// Returns the least factor, at least 1, by which intervals of equal pairs have to be widened so
+/// that at most `left_out` of them leave out 1.
+fn stretch(equal: &[Estimate], left_out: usize) -> f64 {
+    let mut misses: Vec<f64> = equal.iter().map(Estimate::misses).collect();
+    misses.sort_by(|a, b| b.total_cmp(a));
+    misses.get(left_out).map_or(1.0, |factor| factor.max(1.0))
+}
+
+/// The root mean square of the logarithm of ratios that are 1 in truth.
+fn error_of_equal(equal: &[Estimate]) -> f64 {
+    let sum: f64 = equal.iter().map(|one| one.ratio.ln().powi(2)).sum();
+    (sum / equal.len() as f64).sqrt()
+}
+
+/// The intervals of both tools beside each other.
+struct Beside {
+    /// Pairs in which they do not overlap.
+    apart: usize,
+    /// Width of Hakaru's over hyperfine's, in the median.
+    width: f64,
+}
+
+impl Beside {
+    /// `factors` widen the intervals of each tool.
+    fn new(pairs: &[Told], factors: [f64; 2]) -> Beside {
+        let of_pair = |(_, [ours, theirs]): &Told| {
+            let (a, b) = (ours.widened(factors[0]), theirs.widened(factors[1]));
+            let is_apart = a.0 > b.1 || b.0 > a.1;
+            (is_apart, (a.1 - a.0) / (b.1 - b.0))
+        };
+        let (apart, widths): (Vec<bool>, Vec<f64>) = pairs.iter().map(of_pair).unzip();
+        Beside {
+            apart: apart.into_iter().filter(|is_apart| *is_apart).count(),
+            width: stats::median(&widths).unwrap_or(f64::NAN),
+        }
+    }
 }
 
 fn is_equal(number: u32) -> bool {
     number.is_multiple_of(2)
-}
-
-fn overlap(a: Interval, b: Interval) -> bool {
-    a.0 <= b.1 && b.0 <= a.1
 }
 
 /// Measures the pair of the given number; among unequal pairs the last differs most.
@@ -211,29 +275,55 @@ mod tests {
         assert!((figure("low") * figure("high") - 4.0).abs() < 1e-9);
     }
 
+    fn between(low: f64, high: f64) -> Estimate {
+        Estimate {
+            ratio: (low * high).sqrt(),
+            low,
+            high,
+        }
+    }
+
     #[test]
     fn narrow_intervals_are_held_only_where_they_hold_the_truth() {
-        let (narrow, wide) = ((0.99, 1.01), (0.9, 1.1));
+        let (narrow, wide) = (between(0.99, 1.01), between(0.9, 1.1));
         let held = |pairs: &[Told]| summary(pairs).0;
-        assert!(held(&[(0, [narrow, wide]), (1, [(1.5, 1.6), (1.4, 1.7)])]));
-        assert!(
-            !held(&[(0, [wide, narrow]), (1, [(1.4, 1.7), (1.5, 1.6)])]),
-            "wider"
-        );
-        assert!(
-            !held(&[(0, [narrow, wide]), (1, [(1.5, 1.6), (1.7, 2.0)])]),
-            "apart"
-        );
-        let wrong = (1.01, 1.02);
+        let more = |a: Estimate, b: Estimate| (1, [a, b]);
+        let [inner, outer] = [between(1.5, 1.6), between(1.4, 1.7)];
+        assert!(held(&[(0, [narrow, wide]), more(inner, outer)]));
+        assert!(!held(&[(0, [wide, narrow]), more(outer, inner)]), "wider");
+        let apart = more(inner, between(1.7, 2.0));
+        assert!(!held(&[(0, [narrow, wide]), apart]), "apart");
+        let wrong = between(1.01, 1.02);
         assert!(
             !held(&[(0, [wrong, wide]), (2, [wrong, wide])]),
-            "two of two claimed"
+            "two claimed"
         );
     }
 
     #[test]
-    fn intervals_that_touch_overlap() {
-        assert!(overlap((1.0, 1.1), (1.1, 1.2)));
-        assert!(!overlap((1.0, 1.1), (1.11, 1.2)));
+    fn intervals_that_leave_out_the_truth_are_widened_before_they_are_compared() {
+        let ours = between(0.98, 1.02);
+        let wrong = between(1.02, 1.03);
+        let pairs: Vec<Told> = (0..6).map(|number| (2 * number, [ours, wrong])).collect();
+        let as_printed = Beside::new(&pairs, [1.0, 1.0]);
+        assert!(as_printed.width > 1.0, "{}", as_printed.width);
+        let (is_held, text) = summary(&pairs);
+        assert!(is_held, "{text}");
+        assert!(text.contains("hyperfine 6, of 6"), "{text}");
+    }
+
+    #[test]
+    fn intervals_are_widened_until_few_leave_out_the_truth() {
+        let estimates = [between(1.0, 1.02), between(1.01, 1.03), between(0.9, 1.1)];
+        let factor = stretch(&estimates, 1);
+        assert!((1.0..1.01).contains(&factor), "{factor}");
+        assert!(stretch(&estimates, 0) > 1.9);
+        assert_eq!(stretch(&estimates, 3), 1.0);
+    }
+
+    #[test]
+    fn the_error_of_equal_pairs_is_what_differs_from_one() {
+        let estimates = [between(1.02, 1.02), between(0.98, 0.98)];
+        assert!((error_of_equal(&estimates) - 0.02).abs() < 0.000_1);
     }
 }
