@@ -15,7 +15,8 @@ module HakaruAgent
       def all
         given = %w[RACK_ENV RAILS_ENV APP_ENV MALLOC_ARENA_MAX RUBYOPT].to_h { |name| [name, ENV[name]] }
         found = given.merge("environment" => environment, "reloading" => reloading, "log level" => log_level,
-                            "log device" => log_device, "jit" => jit, "app root" => APP_ROOT)
+                            "log device" => log_device, "jit" => jit, "allocator" => allocator,
+                            "app root" => APP_ROOT)
         found.compact.to_h { |name, value| [name, value.to_s.b[0, 200]] }
       end
 
@@ -56,6 +57,14 @@ module HakaruAgent
         return "yjit" if defined?(::RubyVM::YJIT) && ::RubyVM::YJIT.enabled?
 
         "rjit" if defined?(::RubyVM::RJIT) && ::RubyVM::RJIT.enabled?
+      end
+
+      # The allocator where it is not glibc's: loaded before other libraries, or linked with Ruby.
+      def allocator
+        return "musl" if RUBY_PLATFORM.include?("musl")
+
+        linked = defined?(::RbConfig) ? ::RbConfig::CONFIG.values_at("MAINLIBS", "LIBS") : []
+        [ENV["LD_PRELOAD"].to_s.b, *linked].join(" ")[/jemalloc|tcmalloc|mimalloc/]
       end
     end
   end

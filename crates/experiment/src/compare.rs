@@ -325,6 +325,7 @@ impl<'a> Experiment<'a> {
         lifecycle::reset(&side, self.context)?;
         (self.schemas.prepare(label)).map_err(Failure::failed)?;
         let mut up = lifecycle::start(&side, self.context)?;
+        self.sides.side(label).check_library(&up.running.pids())?;
         let measured = measurement::measure(&side, &mut up, length, None, self.context);
         let left = up.running.stop().left;
         self.notes

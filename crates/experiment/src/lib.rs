@@ -13,6 +13,7 @@ mod app_database;
 pub mod compare;
 mod failure;
 mod git;
+mod jemalloc;
 pub mod lifecycle;
 mod measurement;
 mod observer;

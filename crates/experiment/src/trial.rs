@@ -3,7 +3,7 @@
 
 mod session;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use comparison::{Comparison, Decision, Ending};
 use ending::Failure;
@@ -12,6 +12,7 @@ use schema_db::scratch::Index;
 use words::{Text, text};
 
 use crate::compare::{Schemas, Sides};
+use crate::jemalloc;
 use crate::observer::Context;
 use crate::puma;
 use crate::settings::Settings;
@@ -21,8 +22,19 @@ use crate::settings::Settings;
 pub enum Change {
     /// The exact change named by the remedy.
     Remedy(Exact),
+    /// jemalloc by preload, with the library's path.
+    Jemalloc(PathBuf),
     /// A patch.
     Patch(PathBuf),
+}
+
+/// What to try in place of the change named by the remedy.
+#[derive(Clone, Debug, Default)]
+pub struct Instead {
+    /// A patch.
+    pub patch: Option<PathBuf>,
+    /// jemalloc, for a remedy about the C library's allocator.
+    pub jemalloc: bool,
 }
 
 impl Change {
@@ -32,20 +44,35 @@ impl Change {
         Some(Change::Remedy(exact))
     }
 
-    /// Returns the change to try for the finding with the number: the patch, or the remedy.
+    /// Returns the change to try for the finding with the number: the one asked for instead, or
+    /// the remedy.
     ///
     /// # Errors
-    /// The remedy needs somebody who changes code or the machine.
+    /// The remedy needs somebody who changes code or the machine, has nothing to do with
+    /// jemalloc, or jemalloc is not installed.
     pub fn wanted(
-        patch: Option<PathBuf>,
+        instead: Instead,
         run: i64,
         number: u32,
         finding: &Finding,
     ) -> Result<Change, Failure> {
-        match patch {
-            Some(patch) => Ok(Change::Patch(patch)),
-            None => Change::of(&finding.remedy).ok_or_else(|| needs_code(run, number, finding)),
+        if let Some(patch) = instead.patch {
+            return Ok(Change::Patch(patch));
         }
+        let exact = finding.remedy.exact.as_ref();
+        if instead.jemalloc && !exact.is_some_and(Exact::is_of_allocator) {
+            return Err(Failure::usage(format!(
+                "the remedy of finding {number} of run {run} is not another allocator; --jemalloc is for findings about \
+                 memory that name MALLOC_ARENA_MAX or jemalloc"
+            )));
+        }
+        if instead.jemalloc || exact == Some(&Exact::Jemalloc) {
+            return match jemalloc::installed() {
+                Some(library) => Ok(Change::Jemalloc(library)),
+                None => Err(Failure::usage(NOT_INSTALLED)),
+            };
+        }
+        Change::of(&finding.remedy).ok_or_else(|| needs_code(run, number, finding))
     }
 
     /// Returns the command line of B, where A is started with `command`.
@@ -68,8 +95,14 @@ impl Change {
 
     /// Returns the variables of B with no or another value in A, as `NAME=VALUE`; `known` returns
     /// the values in A.
-    pub fn variables(&self, known: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
-        match self {
+    ///
+    /// # Errors
+    /// A has jemalloc already.
+    pub fn variables(
+        &self,
+        known: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Vec<String>, Failure> {
+        Ok(match self {
             Change::Remedy(Exact::Variables(pairs)) => {
                 let pairs = pairs.iter();
                 pairs
@@ -79,7 +112,16 @@ impl Change {
             Change::Remedy(Exact::PostgresSetting { name, value }) => {
                 session::variables((name, value), known)
             }
+            Change::Jemalloc(library) => vec![preload(library, known)?],
             _ => Vec::new(),
+        })
+    }
+
+    /// Returns the library that B has to load.
+    pub fn library(&self) -> Option<PathBuf> {
+        match self {
+            Change::Jemalloc(library) => Some(library.clone()),
+            _ => None,
         }
     }
 
@@ -114,7 +156,7 @@ impl Change {
     pub fn patch(&self) -> Option<PathBuf> {
         match self {
             Change::Patch(path) => Some(path.clone()),
-            Change::Remedy(_) => None,
+            Change::Remedy(_) | Change::Jemalloc(_) => None,
         }
     }
 
@@ -181,6 +223,7 @@ impl Change {
     pub fn text(&self) -> Text {
         match self {
             Change::Remedy(exact) => exact.to_string().into(),
+            Change::Jemalloc(library) => alone(library).into(),
             Change::Patch(path) => text!("the patch {path}", path = path.display().to_string()),
         }
     }
@@ -194,6 +237,7 @@ impl Change {
                 let name = path.file_name().unwrap_or_default();
                 format!("with {}", name.to_string_lossy())
             }
+            Change::Jemalloc(_) => "with jemalloc".to_owned(),
             Change::Remedy(exact) => format!("with {exact}"),
         }
     }
@@ -202,6 +246,7 @@ impl Change {
     pub fn by_hand(&self) -> Text {
         let exact = match self {
             Change::Remedy(exact) => exact,
+            Change::Jemalloc(library) => return in_environment(alone(library)),
             Change::Patch(path) => {
                 return text!(
                     "tried on a copy; to keep it, `git apply {path}`",
@@ -215,10 +260,7 @@ impl Change {
                 "nothing was changed; to keep it, start Puma with {flags}",
                 flags = change
             ),
-            Exact::Variables(_) => text!(
-                "nothing was changed; to keep it, set {pair} in the app's environment",
-                pair = change
-            ),
+            Exact::Variables(_) | Exact::Jemalloc => in_environment(change),
             Exact::Ulimit(_) => text!(
                 "nothing was changed; to keep it, run `{line}` where the app is started",
                 line = change
@@ -232,6 +274,35 @@ impl Change {
             }
         }
     }
+}
+
+/// Why jemalloc is not tried. Distributions call its package by one of two names.
+const NOT_INSTALLED: &str = "jemalloc is not installed here: install libjemalloc2 (Debian, Ubuntu, openSUSE) or jemalloc \
+    (Fedora, Arch), then try again";
+
+/// Returns the variable of B, with the libraries loaded first in A behind jemalloc.
+fn preload(library: &Path, known: &dyn Fn(&str) -> Option<String>) -> Result<String, Failure> {
+    let own = known(jemalloc::VARIABLE);
+    if let Some(own) = own.as_deref().filter(|own| jemalloc::is_in(own)) {
+        return Err(Failure::usage(format!(
+            "the app has jemalloc already ({}={own}), so both sides would be the same",
+            jemalloc::VARIABLE
+        )));
+    }
+    let value = jemalloc::before(library, own.as_deref());
+    Ok(format!("{}={value}", jemalloc::VARIABLE))
+}
+
+/// Returns the variable for an app which loads nothing else first.
+fn alone(library: &Path) -> String {
+    format!("{}={}", jemalloc::VARIABLE, library.display())
+}
+
+fn in_environment(pair: String) -> Text {
+    text!(
+        "nothing was changed; to keep it, set {pair} in the app's environment",
+        pair
+    )
 }
 
 /// Returns why a setting cannot be tried in the app's sessions, and what to do by hand.
@@ -303,6 +374,25 @@ fn with_patch(number: u32) -> String {
 mod tests {
     use super::*;
 
+    fn about(exact: Option<Exact>) -> Finding {
+        Finding {
+            rule: findings::RuleId::DatabaseSettings,
+            route: String::new(),
+            title: Text::default(),
+            why: Text::default(),
+            evidence: Vec::new(),
+            remedy: Remedy {
+                text: Text::default(),
+                exact,
+                safety: Safety::Careful,
+            },
+            estimated_gain: Text::default(),
+            gain_share: 0.0,
+            gain: None,
+            confidence: findings::Confidence::Medium,
+        }
+    }
+
     #[test]
     fn what_can_be_set_is_told_from_what_needs_code() {
         let check = |exact: Option<Exact>, can_be_tried: bool| {
@@ -367,23 +457,9 @@ mod tests {
     #[test]
     fn what_is_not_tried_says_why_and_what_to_do_by_hand() {
         let check = |scope: SettingScope, parts: [&str; 3]| {
-            let finding = Finding {
-                rule: findings::RuleId::DatabaseSettings,
-                route: String::new(),
-                title: Text::default(),
-                why: Text::default(),
-                evidence: Vec::new(),
-                remedy: Remedy {
-                    text: Text::default(),
-                    exact: Some(Exact::setting("SET x = 1", scope)),
-                    safety: Safety::Careful,
-                },
-                estimated_gain: Text::default(),
-                gain_share: 0.0,
-                gain: None,
-                confidence: findings::Confidence::Medium,
-            };
-            let failure = Change::wanted(None, 7, 2, &finding).expect_err("refused");
+            let finding = about(Some(Exact::setting("SET x = 1", scope)));
+            let wanted = Change::wanted(Instead::default(), 7, 2, &finding);
+            let failure = wanted.expect_err("refused");
             for part in parts {
                 assert!(failure.message.contains(part), "{}", failure.message);
             }
@@ -408,7 +484,8 @@ mod tests {
         let check = |change: Change, command: &str, variables: &[&str]| {
             let found = change.command("puma -p 1").expect("a command");
             assert_eq!(found, command);
-            assert_eq!(change.variables(&|_| None), variables);
+            let found = change.variables(&|_| None).expect("variables");
+            assert_eq!(found, variables);
         };
         check(Change::Remedy(Exact::threads(3)), "puma -t 3:3 -p 1", &[]);
         let limit = Exact::Ulimit("-n 65536".to_owned());
@@ -423,11 +500,65 @@ mod tests {
         let session = ["PGOPTIONS=-c jit=off"];
         let setting = Change::Remedy(setting);
         let own = |name: &str| (name == "PGOPTIONS").then(|| "-c search_path=a".to_owned());
-        let both = setting.variables(&own);
+        let both = setting.variables(&own).expect("variables");
         assert_eq!(both, ["PGOPTIONS=-c search_path=a -c jit=off"]);
         check(setting, "puma -p 1", &session);
         check(Change::Patch("a.diff".into()), "puma -p 1", &[]);
         let no_puma = Change::Remedy(Exact::threads(3)).command("sleep 1");
         assert!(no_puma.is_err());
+    }
+
+    #[test]
+    fn jemalloc_stands_before_the_apps_own_libraries() {
+        let change = Change::Jemalloc("/lib/libjemalloc.so.2".into());
+        let check = |own: Option<&str>, expected: Result<&str, &str>| {
+            let known = |name: &str| own.filter(|_| name == "LD_PRELOAD").map(str::to_owned);
+            match (change.variables(&known), expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, [expected]),
+                (Err(failure), Err(part)) => {
+                    assert!(failure.message.contains(part), "{}", failure.message);
+                }
+                (found, _) => panic!("{own:?}: {:?}", found.map_err(|why| why.message)),
+            }
+        };
+        check(None, Ok("LD_PRELOAD=/lib/libjemalloc.so.2"));
+        let both = "LD_PRELOAD=/lib/libjemalloc.so.2:/lib/libtrace.so";
+        check(Some("/lib/libtrace.so"), Ok(both));
+        let own = "/usr/lib/libjemalloc.so.2 /lib/libtrace.so";
+        check(Some(own), Err("has jemalloc already"));
+        assert_eq!(change.name(), "with jemalloc");
+        assert_eq!(change.command("puma").expect("a command"), "puma");
+        let by_hand = change.by_hand().to_string();
+        assert!(
+            by_hand.contains("LD_PRELOAD=/lib/libjemalloc.so.2"),
+            "{by_hand}"
+        );
+    }
+
+    #[test]
+    fn jemalloc_is_for_findings_about_the_allocator() {
+        let instead = || Instead {
+            jemalloc: true,
+            ..Instead::default()
+        };
+        let threads = about(Some(Exact::threads(3)));
+        let failure = Change::wanted(instead(), 7, 2, &threads).expect_err("refused");
+        assert!(
+            failure.message.contains("not another allocator"),
+            "{}",
+            failure.message
+        );
+        let arenas = Exact::variables([("MALLOC_ARENA_MAX", "2")]);
+        let untouched = Change::wanted(Instead::default(), 7, 2, &about(Some(arenas.clone())));
+        assert_eq!(untouched.expect("a change"), Change::Remedy(arenas.clone()));
+        // Whether the library is there is this machine's business.
+        let check = |wanted: Result<Change, Failure>| match (wanted, jemalloc::installed()) {
+            (Ok(change), Some(library)) => assert_eq!(change, Change::Jemalloc(library)),
+            (Err(failure), None) => assert!(failure.message.contains("libjemalloc2")),
+            (wanted, _) => panic!("{:?}", wanted.map_err(|why| why.message)),
+        };
+        check(Change::wanted(instead(), 7, 2, &about(Some(arenas))));
+        let other = about(Some(Exact::Jemalloc));
+        check(Change::wanted(Instead::default(), 7, 2, &other));
     }
 }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The variable with the number of arenas of glibc's allocator.
+pub(crate) const ARENAS: &str = "MALLOC_ARENA_MAX";
+
 /// The statement, command or setting of a remedy. Its text is made here alone, and never read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exact {
@@ -11,6 +14,9 @@ pub enum Exact {
     Puma(PumaFlags),
     /// Variables of the app's environment: names and values.
     Variables(Vec<(String, String)>),
+    /// jemalloc in place of the C library's allocator, loaded before all other libraries. Where the
+    /// library is, only the app's host knows.
+    Jemalloc,
     /// Arguments of the shell's `ulimit`, before the app starts.
     Ulimit(String),
     /// A setting of PostgreSQL with a scope of one session: tried while the server stays unchanged.
@@ -100,6 +106,15 @@ impl Exact {
         }
     }
 
+    /// Whether the change concerns the C library's allocator, which another one can replace.
+    pub fn is_of_allocator(&self) -> bool {
+        match self {
+            Exact::Jemalloc => true,
+            Exact::Variables(pairs) => pairs.iter().any(|(name, _)| name == ARENAS),
+            _ => false,
+        }
+    }
+
     /// Whether `hakaru try` makes the change by itself.
     pub fn can_be_tried(&self) -> bool {
         !matches!(self, Exact::Text(_) | Exact::Setting { .. })
@@ -132,6 +147,7 @@ impl fmt::Display for Exact {
                     .collect();
                 f.write_str(&pairs.join(" "))
             }
+            Exact::Jemalloc => f.write_str("LD_PRELOAD=libjemalloc.so.2"),
             Exact::Ulimit(arguments) => write!(f, "ulimit {arguments}"),
             Exact::PostgresSetting { name, value } => write!(
                 f,
@@ -161,6 +177,7 @@ mod tests {
         check(Exact::Puma(preload), "-w 2 --preload", true);
         let both = [("A", "1"), ("B", "2")];
         check(Exact::variables(both), "A=1 B=2", true);
+        check(Exact::Jemalloc, "LD_PRELOAD=libjemalloc.so.2", true);
         check(
             Exact::Ulimit("-n 65536".to_owned()),
             "ulimit -n 65536",
@@ -184,5 +201,13 @@ mod tests {
         let on_server = Exact::setting("SET GLOBAL a = 1", SettingScope::Server);
         check(on_server, "SET GLOBAL a = 1", false);
         check("SELECT 1".into(), "SELECT 1", false);
+    }
+
+    #[test]
+    fn changes_of_the_allocator_are_known() {
+        assert!(Exact::Jemalloc.is_of_allocator());
+        assert!(Exact::variables([(ARENAS, "2")]).is_of_allocator());
+        assert!(!Exact::variables([("RACK_ENV", "production")]).is_of_allocator());
+        assert!(!Exact::workers(2).is_of_allocator());
     }
 }

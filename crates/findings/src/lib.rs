@@ -8,6 +8,7 @@
 //! Start reading at [`all`], then any file in `rules/`. `query` reads what rules need of a digest.
 
 mod acts;
+mod allocator;
 mod associations;
 mod calls;
 mod context;

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::jemalloc;
 use crate::lifecycle::Subject;
 use crate::observer::Context;
 use crate::settings::Settings;
 use crate::workspace::copies::{self, Copied};
-use ending::Failure;
+use ending::{Cause, Failure};
 use words::text;
 
 /// Which side.
@@ -26,6 +27,8 @@ pub struct Side {
     pub name: String,
     /// Settings of the side: start of the app, and load.
     pub settings: Settings,
+    /// Library without which the side is not what its name says.
+    pub library: Option<PathBuf>,
     /// Folder of the app, when other than the project; removed on drop.
     pub(crate) copied: Option<Copied>,
 }
@@ -130,7 +133,30 @@ impl Side {
             label,
             name,
             settings,
+            library: None,
             copied: None,
+        }
+    }
+
+    /// Refuses an app that runs without the side's library: the linker only warns.
+    ///
+    /// # Errors
+    /// [`ending::Cause::TargetFailed`]; a process that cannot be looked into is no reason.
+    pub(crate) fn check_library(&self, pids: &[u32]) -> Result<(), Failure> {
+        let Some(library) = &self.library else {
+            return Ok(());
+        };
+        match jemalloc::is_loaded(pids, library) {
+            Some(false) => Err(Failure::new(
+                Cause::TargetFailed,
+                format!(
+                    "{} ({}) runs without {}: look for `ld.so` in its log, and for LD_PRELOAD in the script that starts it",
+                    self.label,
+                    self.name,
+                    library.display()
+                ),
+            )),
+            _ => Ok(()),
         }
     }
 

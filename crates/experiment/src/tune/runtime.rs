@@ -1,19 +1,11 @@
 //! Runtime settings raced by `--knobs` on the best cell: variables of the app's environment.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use app_process::Spec;
 
+use crate::jemalloc;
 use crate::settings::set_variable;
-
-/// Where distributions put jemalloc.
-const JEMALLOC: [&str; 4] = [
-    "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
-    "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2",
-    "/usr/lib64/libjemalloc.so.2",
-    "/usr/lib/libjemalloc.so.2",
-];
 
 /// Limits on malloc'ed memory before a collection, for apps with collections caused by malloc. Four
 /// times Ruby's own limits, and none for old objects, as Shopify's autotuner has it.
@@ -22,9 +14,9 @@ const GC_MALLOC: &str = "RUBY_GC_MALLOC_LIMIT=67108864 RUBY_GC_MALLOC_LIMIT_MAX=
 
 /// Returns the settings to try with the app, each as `NAME=VALUE` once or several times.
 pub(crate) fn settings(spec: &Spec) -> Vec<String> {
-    let jemalloc = JEMALLOC.iter().find(|path| Path::new(path).is_file());
+    let library = jemalloc::installed();
     let mut all = vec!["MALLOC_ARENA_MAX=2".to_owned()];
-    all.extend(jemalloc.map(|path| format!("LD_PRELOAD={path}")));
+    all.extend(library.map(|path| format!("{}={}", jemalloc::VARIABLE, path.display())));
     all.push(GC_MALLOC.to_owned());
     all.extend(has_yjit(spec).then(|| "RUBYOPT=--yjit".to_owned()));
     let is_set = |setting: &String| {

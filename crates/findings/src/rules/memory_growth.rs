@@ -1,6 +1,6 @@
 //! Memory of the app growing to the end of the run.
 
-use crate::exact::Exact;
+use crate::allocator;
 use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
@@ -231,10 +231,10 @@ impl Grown {
 fn finding(context: &Context<'_>, grown: &Grown) -> Finding {
     let bytes = |bytes: f64| numbers::bytes(bytes.max(0.0) as u64);
     let most = &grown.most;
-    let arenas = context.setting("MALLOC_ARENA_MAX").is_none();
     let alive = Alive::of(context, most.pid);
     // What leaks is not held by the allocator.
     let leaks = most.is_steep() || alive.as_ref().is_some_and(Alive::grow);
+    let exact = allocator::change(context).filter(|_| !leaks);
     let full = grown.fills_soon().map(|seconds| {
         let minutes = (seconds / 60.0).ceil() as u64;
         text!(", full in {minutes}", minutes = counted!(minutes, "minute"))
@@ -252,12 +252,19 @@ fn finding(context: &Context<'_>, grown: &Grown) -> Finding {
         ),
         evidence: evidence(context, grown, alive.as_ref()),
         remedy: Remedy {
-            text: text!(
-                "run longer to see whether it stops; then look for what only grows: caches without a limit, arrays \
-                 and hashes in constants and class variables, objects that subscribe and never leave \
-                 (ObjectSpace.dump_all twice, and the difference)"
-            ),
-            exact: (arenas && !leaks).then(|| Exact::variables([("MALLOC_ARENA_MAX", "2")])),
+            text: match exact {
+                Some(_) => text!(
+                    "run longer to see whether it stops; then try the allocator with fewer arenas, or jemalloc (`hakaru try` \
+                     with --jemalloc), which lose less to fragmentation, and look for what only grows: caches without a limit, \
+                     arrays and hashes in constants and class variables"
+                ),
+                None => text!(
+                    "run longer to see whether it stops; then look for what only grows: caches without a limit, arrays \
+                     and hashes in constants and class variables, objects that subscribe and never leave \
+                     (ObjectSpace.dump_all twice, and the difference)"
+                ),
+            },
+            exact,
             safety: match leaks {
                 true => Safety::Code,
                 false => Safety::Careful,

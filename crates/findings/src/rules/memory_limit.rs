@@ -1,5 +1,6 @@
 //! Memory near a limit: of the app's control group, or of the address space of one process.
 
+use crate::allocator;
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
 use figures::numbers;
@@ -47,7 +48,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         of_group.max_by_key(|limited| limited.used),
         of_processes.max_by_key(|limited| limited.used),
     ];
-    fullest.into_iter().flatten().filter_map(finding).collect()
+    let fullest = fullest.into_iter().flatten();
+    fullest
+        .filter_map(|limited| finding(context, &limited))
+        .collect()
 }
 
 /// Words for the one or the other kind of limit.
@@ -58,14 +62,14 @@ struct Words {
     remedy: Remedy,
 }
 
-fn finding(limited: Limited<'_>) -> Option<Finding> {
+fn finding(context: &Context<'_>, limited: &Limited<'_>) -> Option<Finding> {
     let share = limited.used as f64 / limited.limit.max(1) as f64;
     if share < SHARE_MIN {
         return None;
     }
     let words = match limited.process {
-        None => of_group(&limited, share),
-        Some(process) => of_process(&limited, share, process),
+        None => of_group(context, limited, share),
+        Some(process) => of_process(limited, share, process),
     };
     Some(Finding {
         rule: RuleId::MemoryLimit,
@@ -81,7 +85,7 @@ fn finding(limited: Limited<'_>) -> Option<Finding> {
     })
 }
 
-fn of_group(limited: &Limited<'_>, share: f64) -> Words {
+fn of_group(context: &Context<'_>, limited: &Limited<'_>, share: f64) -> Words {
     let (used, limit) = (mebibytes(limited.used), mebibytes(limited.limit));
     Words {
         title: text!(
@@ -100,13 +104,16 @@ fn of_group(limited: &Limited<'_>, share: f64) -> Words {
             used,
             limit
         ),
-        remedy: remedy(
-            text!(
-                "raise the limit, run fewer workers, or lose less memory to fragmentation with fewer arenas of the \
-                 allocator"
+        remedy: match allocator::change(context) {
+            Some(exact) => remedy(
+                text!(
+                    "raise the limit, run fewer workers, or lose less memory to fragmentation with fewer arenas of the \
+                     allocator, or with jemalloc"
+                ),
+                Some(exact),
             ),
-            Exact::variables([("MALLOC_ARENA_MAX", "2")]),
-        ),
+            None => remedy(text!("raise the limit, or run fewer workers"), None),
+        },
     }
 }
 
@@ -139,15 +146,15 @@ fn of_process(limited: &Limited<'_>, share: f64, process: &ProcessSample) -> Wor
                 "raise the limit where the process is started (systemd: LimitAS=), and limit memory by the control \
                  group (MemoryMax=) instead: address space also counts what is reserved and never used"
             ),
-            Exact::Ulimit("-v unlimited".to_owned()),
+            Some(Exact::Ulimit("-v unlimited".to_owned())),
         ),
     }
 }
 
-fn remedy(text: Text, exact: Exact) -> Remedy {
+fn remedy(text: Text, exact: Option<Exact>) -> Remedy {
     Remedy {
         text,
-        exact: Some(exact),
+        exact,
         safety: Safety::Careful,
     }
 }

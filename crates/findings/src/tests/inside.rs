@@ -37,6 +37,19 @@ fn a_limit_that_is_near_is_said() {
         findings[0].title,
         "460 MiB of 500 MiB of memory are used (92%)"
     );
+    let exact = |settings: &[(&str, &str)]| {
+        let run = watched(|sample| sample.memory_used = Some(460 << 20));
+        let set = |run: Run, (name, value): &(&str, &str)| run.set_to(name, value);
+        let run = settings.iter().fold(run, set);
+        run.check(&["memory-limit"])[0].remedy.exact_text()
+    };
+    assert_eq!(exact(&[]).as_deref(), Some("MALLOC_ARENA_MAX=2"));
+    let arenas = ("MALLOC_ARENA_MAX", "2");
+    assert_eq!(
+        exact(&[arenas]).as_deref(),
+        Some("LD_PRELOAD=libjemalloc.so.2")
+    );
+    assert_eq!(exact(&[arenas, ("allocator", "jemalloc")]), None);
     let reserving = |used: u64| {
         watched(|sample| {
             sample.processes[0].address_space = Some(used << 20);

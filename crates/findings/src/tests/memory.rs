@@ -9,6 +9,14 @@ use crate::rule_id::RuleId;
 /// An app growing by 3 MiB per second, with so many objects alive and so many major collections at
 /// each second.
 fn growing(alive: fn(u64) -> u64, majors: fn(u64) -> u64) -> Finding {
+    growing_with(alive, majors, &[])
+}
+
+fn growing_with(
+    alive: fn(u64) -> u64,
+    majors: fn(u64) -> u64,
+    settings: &[(&str, &str)],
+) -> Finding {
     let app = [(ProcessRole::App, 0.1)];
     let run = hosted(&app, |second| (100 + 3 * second) << 20, 40).with(|recording| {
         for second in 0..40 {
@@ -20,6 +28,8 @@ fn growing(alive: fn(u64) -> u64, majors: fn(u64) -> u64) -> Finding {
             });
         }
     });
+    let set = |run: Run, (name, value): &(&str, &str)| run.set_to(name, value);
+    let run = settings.iter().fold(run, set);
     let findings = run.findings().into_iter();
     let mut found = findings.filter(|finding| finding.rule == RuleId::MemoryGrowth);
     found.next().expect("memory grows")
@@ -54,6 +64,22 @@ fn memory_that_grows_without_objects_is_outside_of_their_heap() {
     assert!(says(&finding, "hardly grows"), "{finding:#?}");
     let exact = finding.remedy.exact_text();
     assert_eq!(exact.as_deref(), Some("MALLOC_ARENA_MAX=2"));
+}
+
+#[test]
+fn the_allocator_is_changed_where_it_is_the_c_librarys() {
+    let check = |settings: &[(&str, &str)], expected: Option<&str>| {
+        let finding = growing_with(|_| 100_000, |second| second / 3, settings);
+        assert_eq!(finding.remedy.exact_text().as_deref(), expected);
+        let text = finding.remedy.text.to_string();
+        assert_eq!(text.contains("jemalloc"), expected.is_some(), "{text}");
+    };
+    check(&[], Some("MALLOC_ARENA_MAX=2"));
+    check(
+        &[("MALLOC_ARENA_MAX", "2")],
+        Some("LD_PRELOAD=libjemalloc.so.2"),
+    );
+    check(&[("allocator", "jemalloc")], None);
 }
 
 #[test]

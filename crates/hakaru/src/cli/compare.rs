@@ -131,6 +131,10 @@ pub(crate) struct TryArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) patch: Option<PathBuf>,
 
+    /// jemalloc by LD_PRELOAD, where the remedy is about the allocator
+    #[arg(long, conflicts_with = "patch")]
+    pub(crate) jemalloc: bool,
+
     /// Leave an index in place when it proved faster; of settings the line to change is printed
     /// anyway
     #[arg(long)]

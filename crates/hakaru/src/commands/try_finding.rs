@@ -6,7 +6,7 @@ use app_process::CommandLine;
 use comparison::{Comparison, Tried};
 use experiment::compare::Schemas;
 use experiment::lifecycle::{ProjectLock, Purpose};
-use experiment::trial::Change;
+use experiment::trial::{Change, Instead};
 use recording::Recording;
 use store::{RunRef, StoredRun, Trial};
 use words::{Text, text};
@@ -47,6 +47,7 @@ pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
     let typed = as_comparison(&stored.recording, &wanted.change, args)?;
     let (mut sides, config) = sides::of(&typed)?;
     sides.b.name = wanted.change.name();
+    sides.b.library = wanted.change.library();
     wanted.change.refuse_other_database(&sides.b.settings)?;
     sides::guard(&sides)?;
     let lock = ProjectLock::claim(&sides.a.settings, Purpose::Comparison, &context)?;
@@ -96,7 +97,11 @@ impl Wanted {
                 args.finding
             ))
         })?;
-        let change = Change::wanted(args.patch.clone(), run, number, finding)?;
+        let instead = Instead {
+            patch: args.patch.clone(),
+            jemalloc: args.jemalloc,
+        };
+        let change = Change::wanted(instead, run, number, finding)?;
         Ok(Wanted {
             run,
             number,
@@ -162,7 +167,7 @@ fn as_comparison(
     let known = |name: &str| env.get(name).cloned().or_else(|| std::env::var(name).ok());
     Ok(CompareArgs {
         commands: vec![command, changed],
-        env_b: change.variables(&known),
+        env_b: change.variables(&known)?,
         patch_b: change.patch(),
         how,
         ..CompareArgs::default()

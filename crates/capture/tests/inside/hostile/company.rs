@@ -92,6 +92,12 @@ end
     for flags in [&["-t", "3:3"][..], &["-w", "1", "--preload", "-t", "3:3"]] {
         let mut puma = Puma::start_under(&["with-jemalloc"], flags, app, &SAMPLED);
         answers(&mut puma, &expected);
+        let processes = puma.rings.processes();
+        let serving = processes.iter().filter(|process| process.requests > 0);
+        let known: Vec<_> = serving
+            .map(|process| process.setting("allocator"))
+            .collect();
+        assert_eq!(known, [Some("jemalloc")]);
     }
 }
 
