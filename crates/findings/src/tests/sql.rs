@@ -208,9 +208,17 @@ fn a_loop_that_changes_rows_is_answered_by_its_verb() {
     };
     let changes = remedy("UPDATE boxes SET state = ? WHERE id = ?");
     assert!(changes.contains("update_all"), "{changes}");
+    assert!(changes.contains("leaves updated_at"), "{changes}");
     let deletes = remedy("DELETE FROM boxes WHERE id = ?");
     assert!(deletes.contains("delete_all"), "{deletes}");
+    assert!(deletes.contains("`dependent:`"), "{deletes}");
     assert!(!deletes.contains("insert_all"), "{deletes}");
+    let inserts = remedy("INSERT INTO boxes (state) VALUES (?)");
+    assert!(inserts.contains("insert_all!"), "{inserts}");
+    // What a statement for many rows leaves out is said of each.
+    for said in [changes, deletes, inserts] {
+        assert!(said.contains("callback"), "{said}");
+    }
 }
 
 /// Statements as written by ActiveRecord for a view reading models one by one.

@@ -60,19 +60,22 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
 fn written(digest: &str, in_transactions: bool) -> Text {
     let once = match query::verb(digest).as_str() {
         "UPDATE" => text!(
-            "change all rows with one statement: a condition that picks them all (`update_all`), or `upsert_all` \
-             where each row gets values of its own"
+            "change all rows with one statement: a condition that picks them all (`update_all`, in Sequel `update`), or \
+             `upsert_all` where each row gets values of its own. No validation or callback of a model runs then, and \
+             `update_all` leaves updated_at as it is"
         ),
         "DELETE" => text!(
-            "delete all rows with one statement, by a condition that picks them all (`delete_all`)"
+            "delete all rows with one statement, by a condition that picks them all (`delete_all`, in Sequel `delete`). \
+             No callback and no `dependent:` of a model runs then"
         ),
         _ => text!(
-            "write all rows with one statement (`insert_all`, `upsert_all`, VALUES with several rows)"
+            "write all rows with one statement (`insert_all!`, in Sequel `multi_insert`, or VALUES with several rows). \
+             No validation or callback of a model runs then; `insert_all` without ! leaves out duplicates silently"
         ),
     };
     match in_transactions {
         true => text!(
-            "{once}; or at least use one transaction around the loop: each COMMIT waits for the disk",
+            "{once}. At least use one transaction around the loop: each COMMIT waits for the disk",
             once
         ),
         false => once,
