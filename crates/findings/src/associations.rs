@@ -42,6 +42,21 @@ impl Mapper {
     }
 }
 
+impl Association {
+    /// The mapper's call for counting the associated rows of many owners with one statement.
+    pub(crate) fn counting(&self) -> String {
+        let column = &self.column;
+        match (self.mapper, &self.through) {
+            (Mapper::ActiveRecord, None) => format!("group(:{column}).count"),
+            (Mapper::ActiveRecord, Some(table)) => format!("group(\"{table}.{column}\").count"),
+            (Mapper::Sequel, None) => format!("group_and_count(:{column})"),
+            (Mapper::Sequel, Some(table)) => {
+                format!("group_and_count(Sequel[:{table}][:{column}])")
+            }
+        }
+    }
+}
+
 /// All associations named by the app's processes.
 pub(crate) fn of(recording: &Recording) -> Vec<Association> {
     let settings = recording.agents.iter().flat_map(|agent| &agent.settings);
@@ -233,5 +248,27 @@ mod tests {
             together(&of)
         });
         assert_eq!(sequel.flatten().as_deref(), Some("A.eager(:b)"));
+    }
+
+    #[test]
+    fn rows_of_many_owners_are_counted_in_the_mappers_words() {
+        let check = |mapper: &str, value: &str, expected: &str| {
+            let one = read(&format!("association {mapper} Order.x"), value);
+            assert_eq!(one.expect("an association").counting(), expected);
+        };
+        let notes = "many orders notes order_id";
+        let tags = "many orders tags order_id orders_tags";
+        check("ActiveRecord", notes, "group(:order_id).count");
+        check(
+            "ActiveRecord",
+            tags,
+            r#"group("orders_tags.order_id").count"#,
+        );
+        check("Sequel", notes, "group_and_count(:order_id)");
+        check(
+            "Sequel",
+            tags,
+            "group_and_count(Sequel[:orders_tags][:order_id])",
+        );
     }
 }

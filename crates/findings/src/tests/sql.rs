@@ -259,15 +259,30 @@ fn a_loop_over_models_is_answered_in_the_mappers_own_words() {
         joined.exact_text().as_deref(),
         Some("Order.includes(:customer, :tags)")
     );
+    // Rows that nobody shows are not loaded to be counted.
     let counted = run(&[count]);
     assert_eq!(
         counted.exact_text().as_deref(),
+        Some(
+            r#"SELECT "notes"."order_id", COUNT(*) FROM "notes" WHERE "notes"."order_id" IN (?) GROUP BY "notes"."order_id""#
+        )
+    );
+    let said = |remedy: &crate::Remedy, part: &str| remedy.text.to_string().contains(part);
+    assert!(said(&counted, "group(:order_id).count"), "{counted:?}");
+    assert!(said(&counted, "counter_cache"), "{counted:?}");
+    let beside = run(&[customer, count]);
+    assert_eq!(
+        beside.exact_text().as_deref(),
+        Some("Order.includes(:customer)")
+    );
+    assert!(said(&beside, "group(:order_id).count"), "{beside:?}");
+    let shown = count.replace("COUNT(*)", r#""notes".*"#);
+    let sized = run(&[shown.as_str(), count]);
+    assert_eq!(
+        sized.exact_text().as_deref(),
         Some("Order.includes(:notes)")
     );
-    assert!(
-        counted.text.to_string().contains("counter_cache"),
-        "{counted:?}"
-    );
+    assert!(said(&sized, "`size`"), "{sized:?}");
     // Loading the association gives other rows, or rows in place of a sum.
     let latest = run(&[format!("{items} ORDER BY id DESC LIMIT ?").as_str()]);
     assert_eq!(latest.exact, None);

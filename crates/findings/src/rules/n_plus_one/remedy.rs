@@ -125,42 +125,89 @@ fn is_loadable(digest: &str, query: &Query) -> bool {
     all && (counts || !query::aggregates(digest))
 }
 
-/// Returns the remedy in the app's object mapper, where most of the loop's reads follow
-/// associations named by the app.
-pub(super) fn loading(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Remedy> {
-    let most = found.first().filter(|most| most.reads())?;
-    let loaded = |digest: &str| query::read(digest).filter(|query| is_loadable(digest, query));
-    loaded(most.digest)?;
-    let on_route = found.iter().filter(|each| each.route == most.route);
-    let queries = on_route.filter_map(|each| {
-        let query = loaded(each.digest)?;
+/// A statement of a loop that follows an association.
+struct Follows<'a> {
+    association: &'a Association,
+    digest: &'a str,
+    /// The column compared.
+    column: String,
+}
+
+impl Follows<'_> {
+    fn counts(&self) -> bool {
+        query::aggregates(self.digest)
+    }
+}
+
+fn loadable(digest: &str) -> Option<Query> {
+    query::read(digest).filter(|query| is_loadable(digest, query))
+}
+
+/// Returns the statements of the loop on a route that follow associations named by the app.
+fn follows<'a>(
+    context: &'a Context<'_>,
+    found: &'a [Repeated<'_>],
+    route: &str,
+) -> Vec<Follows<'a>> {
+    let from = context.tables_of(route);
+    let on_route = found.iter().filter(|each| each.route == route);
+    let followed = on_route.filter_map(|each| {
+        let query = loadable(each.digest)?;
         let [column] = query.equal.as_slice() else {
             return None;
         };
         let tables = query.tables.iter().map(|table| table.name.clone());
-        Some((tables.collect(), column.name.clone()))
-    });
-    let queries: Vec<(Vec<String>, String)> = queries.collect();
-    let from = context.tables_of(most.route);
-    let followed: Vec<&Association> = queries
-        .iter()
-        .filter_map(|(tables, column)| {
-            associations::followed(context.associations(), (tables, column), &from)
+        let tables: Vec<String> = tables.collect();
+        let column = column.name.clone();
+        let all = context.associations();
+        Some(Follows {
+            association: associations::followed(all, (&tables, &column), &from)?,
+            digest: each.digest,
+            column,
         })
-        .collect();
-    let load = associations::together(&followed)?;
-    let counts = found.iter().any(|each| query::aggregates(each.digest));
+    });
+    followed.collect()
+}
+
+/// Returns the remedy in the app's object mapper, where most of the loop's reads follow
+/// associations named by the app. Rows that the loop only counts are not loaded: there may be many
+/// more of them than there are statements.
+pub(super) fn loading(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Remedy> {
+    let most = found.first().filter(|most| most.reads())?;
+    loadable(most.digest)?;
+    let follows = follows(context, found, most.route);
+    let (counted, read): (Vec<&Follows<'_>>, Vec<&Follows<'_>>) =
+        follows.iter().partition(|one| one.counts());
+    let loaded: Vec<&Association> = read.iter().map(|one| one.association).collect();
+    let load = associations::together(&loaded);
+    let only = counted
+        .iter()
+        .find(|one| !loaded.contains(&one.association));
+    let text = match (&load, only) {
+        (None, None) => return None,
+        (None, Some(only)) => text!(
+            "count once for all owners, with {column} IN (…) and `{count}`, and look each number up there; or keep the \
+             number in a column (in Rails `counter_cache: true`)",
+            column = only.column,
+            count = only.association.counting()
+        ),
+        (Some(load), Some(only)) => text!(
+            "load them with their owners: {load}; what is only counted, count once for all owners (`{count}`), or keep the \
+             number in a column (in Rails `counter_cache: true`)",
+            load,
+            count = only.association.counting()
+        ),
+        (Some(load), None) if !counted.is_empty() => text!(
+            "load them with their owners: {load}, and count what is loaded with `size`; or keep the number in a column \
+             (`counter_cache: true`)",
+            load
+        ),
+        (Some(load), None) => text!("load them with their owners: {load}", load),
+    };
+    let counting = || only.and_then(|only| for_all(only.digest, &only.column));
     Some(Remedy {
-        text: if counts {
-            text!(
-                "load them with their owners: {load}, and count what is loaded with `size`; or keep the number in a column \
-                 (`counter_cache: true`)",
-                load
-            )
-        } else {
-            text!("load them with their owners: {load}", load)
-        },
-        exact: Some(Exact::Text(load)),
+        text,
+        exact: load.clone().or_else(counting).map(Exact::Text),
         safety: Safety::Code,
     })
 }
