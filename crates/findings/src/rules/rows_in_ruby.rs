@@ -1,5 +1,6 @@
 //! Rows loaded, made into objects, and then only counted or added up.
 
+use super::wide_columns::is_compressed;
 use crate::rule_id::RuleId;
 use breakdown::{RouteBalance, SqlSummary};
 use figures::counted;
@@ -45,7 +46,9 @@ fn route<'a>(context: &Context<'a>, sql: &SqlSummary) -> Option<&'a RouteBalance
         let route = context.route(name)?;
         // What changes something may need rows without showing any, and so may a redirect.
         let shows = name.starts_with("GET ") && route.body_bytes > 0.0;
-        if !shows || route.body_bytes >= BODY_BYTES_MAX * rows * each.max(1.0) {
+        let holds_rows = route.body_bytes >= BODY_BYTES_MAX * rows * each.max(1.0);
+        // A list of similar rows shrinks to a few bytes each.
+        if !shows || holds_rows || is_compressed(route) {
             return None;
         }
         most = most.or(Some(route));

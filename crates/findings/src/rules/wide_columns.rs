@@ -46,7 +46,6 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         let names: Vec<&str> = wide.clone().map(|column| column.column.as_str()).collect();
         let row_bytes: u64 = wide.map(|column| column.bytes_mean).sum();
         let rows = sql.rows_each();
-        // Compressed bodies do not say how much they hold.
         let mut routes = sql
             .routes
             .iter()
@@ -83,7 +82,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
-fn is_compressed(route: &RouteBalance) -> bool {
+/// Whether a route's bodies are compressed: their bytes then do not say how much they hold.
+pub(super) fn is_compressed(route: &RouteBalance) -> bool {
     let answers = route.answers.as_ref();
     answers.is_some_and(|answers| answers.content_encoding.is_some())
 }

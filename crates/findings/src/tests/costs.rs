@@ -3,6 +3,7 @@
 use crate::rule_id::RuleId;
 use stacks::{Frame, Location, Profile, Sample, State, ThreadOf};
 
+use super::outside::answering;
 use super::*;
 use crate::costs::{Costs, Shares};
 
@@ -632,6 +633,19 @@ fn rows_that_no_response_can_show_are_added_up_in_ruby() {
     };
     assert!(!is_found(&adding_up(40_000)));
     assert!(!is_found(&adding_up(0)), "a redirect shows nothing");
+    let page = |change: fn(&mut recording::AnswerFacts)| {
+        answering(
+            adding_up(300),
+            "GET /customers/:id",
+            "text/html",
+            300,
+            change,
+        )
+    };
+    assert!(is_found(&page(
+        |facts| facts.content_encoding = TextId::NONE
+    )));
+    assert!(!is_found(&page(|_| {})), "compressed rows take as little");
     let mut changing = adding_up(300);
     let line = changing.text("POST /customers/1/orders");
     for exchange in &mut changing.0.exchanges {

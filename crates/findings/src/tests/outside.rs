@@ -6,7 +6,13 @@ use super::*;
 use crate::rule_id::RuleId;
 
 /// Heads of 40 responses, each compared between users.
-fn answering(run: Run, line: &str, kind: &str, bytes: u64, change: fn(&mut AnswerFacts)) -> Run {
+pub(super) fn answering(
+    run: Run,
+    line: &str,
+    kind: &str,
+    bytes: u64,
+    change: fn(&mut AnswerFacts),
+) -> Run {
     run.with(|recording| {
         let line = recording.texts.keep(line);
         let mut facts = AnswerFacts {
