@@ -90,6 +90,21 @@ pub(crate) fn aggregates(digest: &str) -> bool {
     pairs.any(calls) && !tokens.iter().any(|token| token.is("OVER"))
 }
 
+/// Whether a statement returns all columns of its rows: `SELECT *`, or `SELECT t.*` as ActiveRecord
+/// writes it.
+pub(crate) fn returns_all_columns(digest: &str) -> bool {
+    let tokens = cut(digest);
+    let all =
+        |rest: &[Token<'_>]| matches!(rest, [Token::Operator("*"), from, ..] if from.is("FROM"));
+    match tokens.as_slice() {
+        [select, table, Token::Dot, rest @ ..] => {
+            select.is("SELECT") && table.name().is_some() && all(rest)
+        }
+        [select, rest @ ..] => select.is("SELECT") && all(rest),
+        [] => false,
+    }
+}
+
 /// Whether a statement locks rows until the end of the transaction.
 pub(crate) fn locks(digest: &str) -> bool {
     const CLAUSES: [&str; 4] = [
@@ -406,6 +421,19 @@ mod tests {
         assert!(aggregates("select coalesce(sum(a), ?) from t"));
         assert!(!aggregates("SELECT count, discount(a) FROM t"));
         assert!(!aggregates("SELECT SUM(a) OVER (ORDER BY b) FROM t"));
+    }
+
+    #[test]
+    fn all_columns_are_named_by_a_star() {
+        assert!(returns_all_columns("SELECT * FROM t"));
+        assert!(returns_all_columns(
+            r#"select "t".* from "t" where "t"."a" = ?"#
+        ));
+        assert!(!returns_all_columns("SELECT COUNT(*) FROM t"));
+        assert!(!returns_all_columns("SELECT t.*, a FROM t"));
+        assert!(!returns_all_columns("SELECT t.a FROM t"));
+        assert!(!returns_all_columns("DELETE FROM t"));
+        assert!(!returns_all_columns(""));
     }
 
     #[test]

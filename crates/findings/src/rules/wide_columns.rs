@@ -35,7 +35,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         };
         let ([table], true) = (
             query.tables.as_slice(),
-            sql.digest.to_ascii_uppercase().starts_with("SELECT * FROM"),
+            query::returns_all_columns(&sql.digest),
         ) else {
             continue;
         };
@@ -134,7 +134,8 @@ fn finding(
         ],
         remedy: Remedy {
             text: text!(
-                "name the columns and rows that are used; leave out {columns}",
+                "name the columns and rows that are used (`select` in ActiveRecord and Sequel), and leave out {columns}, \
+                 unless something reads it: of a column left out ActiveRecord raises an error, and Sequel gives nil",
                 columns = wide.columns.join(", ")
             ),
             exact: None,
