@@ -15,7 +15,7 @@ use crate::query;
 use crate::rules::n_plus_one::waits_as;
 use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
-use needless::{Needless, Row, updates};
+use needless::{Needless, Row, set_different_columns, updates};
 
 /// Requests with several updates from which the rule reports: what one request does, another input
 /// may never do again.
@@ -47,7 +47,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         };
         for (row, updates) in updates(context, handled) {
             let statements: BTreeSet<TextId> = updates.iter().map(|used| used.digest).collect();
-            if statements.len() > 1 {
+            if set_different_columns(statements.iter().map(|id| context.text(*id))) {
                 let seen = seen.entry((request.route, row)).or_default();
                 seen.requests += 1;
                 seen.most = seen.most.max(updates.len());

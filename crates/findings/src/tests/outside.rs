@@ -300,6 +300,8 @@ fn one_row_updated_twice() {
     };
     run("UPDATE users SET name = ? WHERE id = ?").check(&["several-updates"]);
     run("UPDATE teams SET name = ? WHERE id = ?").check(&[]);
+    // Two rows, of which each has the column set once.
+    run("UPDATE users SET icon = LOWER(?) WHERE id = ?").check(&[]);
     run("SELECT name FROM users WHERE id = ?").check(&[]);
     let work = Work {
         running: 400.0,

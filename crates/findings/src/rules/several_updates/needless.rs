@@ -1,6 +1,6 @@
 //! The updates of one row in one request, and the cost of all but one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use recording::{Handled, SqlUse, TextId};
 
@@ -64,6 +64,28 @@ pub(super) fn updates<'a>(
     rows
 }
 
+/// Columns with the time of the last change, set by every update of an object mapper.
+const TIMES: [&str; 2] = ["updated_at", "updated_on"];
+
+/// Whether updates set different columns. Those of the same columns are of different rows, as the
+/// two of a transfer between accounts: the second would undo the first.
+pub(super) fn set_different_columns<'a>(digests: impl Iterator<Item = &'a str>) -> bool {
+    let kinds: BTreeSet<BTreeSet<&str>> = digests.map(columns).collect();
+    kinds.len() > 1
+}
+
+/// Returns the columns set by an update, without the times of the last change.
+fn columns(digest: &str) -> BTreeSet<&str> {
+    let set = digest.split_once(" SET ").map_or("", |(_, set)| set);
+    let set = set.split(" WHERE ").next().unwrap_or(set);
+    let names = set.split(", ").filter_map(|one| one.split_once(" = "));
+    let names = names.filter_map(|(column, _)| column.rsplit('.').next());
+    names
+        .map(|name| name.trim_matches(['"', '`']))
+        .filter(|name| !TIMES.contains(name))
+        .collect()
+}
+
 /// Returns the words before SET.
 fn table(digest: &str) -> &str {
     digest.split(" SET ").next().unwrap_or(digest)
@@ -98,4 +120,31 @@ fn around(context: &Context<'_>, handled: &Handled, site: TextId) -> Needless {
 
 fn time_ms(used: &SqlUse) -> f64 {
     (used.time - used.gvl_wait).as_millis_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn updates_of_the_same_columns_are_of_different_rows() {
+        let check = |updates: [&str; 2], expected: bool| {
+            assert_eq!(
+                set_different_columns(updates.into_iter()),
+                expected,
+                "{updates:?}"
+            );
+        };
+        let icon = "UPDATE users SET icon = ? WHERE id = ?";
+        check([icon, "UPDATE users SET name = ? WHERE id = ?"], true);
+        let took = r#"UPDATE "accounts" SET "cents" = "accounts"."cents" - ?, "updated_at" = ? WHERE "accounts"."id" = ?"#;
+        let gave =
+            r#"UPDATE "accounts" SET "cents" = "accounts"."cents" + ? WHERE "accounts"."id" = ?"#;
+        check([took, gave], false);
+        let touched = "UPDATE users SET updated_at = ? WHERE id = ?";
+        check([icon, touched], true);
+        let counted = "UPDATE users SET icons = COALESCE(icons, ?) + ? WHERE id = ?";
+        check([icon, counted], true);
+        check([counted, &counted.replace('+', "-")], false);
+    }
 }
