@@ -171,7 +171,7 @@ impl Alive {
 
 /// Memory still available to the app, bytes: of the control group where one has a limit, else of
 /// the host.
-fn free(sample: &HostSample) -> Option<f64> {
+pub(super) fn free(sample: &HostSample) -> Option<f64> {
     let of_group = sample.memory_limit.zip(sample.memory_used);
     let of_group = of_group.map(|(limit, used)| limit.saturating_sub(used));
     let of_host = Some(sample.memory_available).filter(|bytes| *bytes > 0);

@@ -5,9 +5,12 @@
 use crate::exact::{Exact, PumaFlags};
 use crate::rule_id::RuleId;
 use database::Kind;
+use figures::numbers;
+use recording::ProcessRole;
 use whatif::Setup;
 use words::{Text, text};
 
+use super::memory_growth;
 use crate::context::Context;
 use crate::demand::Gain;
 use crate::host;
@@ -28,6 +31,10 @@ const CORE_TAKEN: f64 = 0.85;
 /// need more use for as many.
 const WAITING: f64 = 2.0;
 
+/// Share of the free memory for further workers; the rest is for whatever grows. Chosen by
+/// judgement.
+const MEMORY_SHARE: f64 = 0.8;
+
 /// The exhausted resource of a worker.
 enum Taken {
     /// The GVL, held by handlers the given share of the time.
@@ -46,8 +53,48 @@ struct Room {
     workers: u32,
     /// Throughput as a multiple of the present one.
     factor: f64,
+    memory: Option<Memory>,
     /// Gain by replay, if the run can be replayed.
     gain: Option<Gain>,
+}
+
+/// Memory at the end of the run, bytes.
+struct Memory {
+    /// Of one worker, a share of the master's included.
+    each: f64,
+    free: f64,
+}
+
+impl Memory {
+    /// `None` where the run did not sample the memory.
+    fn of(context: &Context<'_>, workers: f64) -> Option<Memory> {
+        let window = context.recording.window;
+        let mut samples = context.recording.host.iter().rev();
+        let last = samples.find(|sample| window.contains(sample.at))?;
+        let app = last
+            .processes
+            .iter()
+            .filter(|process| process.role == ProcessRole::App);
+        let bytes: u64 = app.map(|process| process.pss.unwrap_or(process.rss)).sum();
+        let free = memory_growth::free(last)?;
+        (bytes > 0).then_some(Memory {
+            each: bytes as f64 / workers,
+            free,
+        })
+    }
+
+    /// Number of further workers with room.
+    fn more(&self) -> f64 {
+        (MEMORY_SHARE * self.free.max(0.0) / self.each).floor()
+    }
+
+    fn evidence(&self) -> Text {
+        text!(
+            "a worker has {each} of memory, and {free} are free",
+            each = numbers::bytes(self.each as u64),
+            free = numbers::bytes(self.free as u64)
+        )
+    }
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -58,8 +105,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the room for more workers: each takes what one takes now, bound by the idle cores. A
-/// worker a core at most, as Puma's guide has it.
+/// Returns the room for more workers: each takes what one takes now, bound by the idle cores and by
+/// the free memory. A worker a core at most, as Puma's guide has it.
 fn room(context: &Context<'_>) -> Option<Room> {
     let target = &context.recording.meta.target;
     let cores = context.recording.meta.cores;
@@ -72,7 +119,11 @@ fn room(context: &Context<'_>) -> Option<Room> {
         return None;
     }
     let by_cores = 1.0 + idle / app;
-    let workers = (now * by_cores).ceil().min(f64::from(cores));
+    let memory = Memory::of(context, now);
+    let by_memory = memory
+        .as_ref()
+        .map_or(f64::INFINITY, |memory| now + memory.more());
+    let workers = (now * by_cores).ceil().min(f64::from(cores)).min(by_memory);
     let bound = (workers / now).min(by_cores).min(without_waiting(context));
     if bound < 1.0 + GAIN_MIN {
         return None;
@@ -88,6 +139,7 @@ fn room(context: &Context<'_>) -> Option<Room> {
         idle,
         workers,
         factor: replayed.map_or(bound, |gain| gain.throughput.ratio),
+        memory,
         gain,
     })
 }
@@ -171,17 +223,11 @@ fn finding(context: &Context<'_>, room: &Room) -> Finding {
             times = times(room.factor)
         )),
         why: text!("one process runs Ruby on one core at a time, however many threads it has"),
-        evidence: vec![
-            room.taken.evidence(),
-            text!(
-                "{idle} of {cores} cores idle in the measured window",
-                idle = format!("{:.2}", room.idle),
-                cores = context.recording.meta.cores
-            ),
-        ],
+        evidence: evidence(context, room),
         remedy: Remedy {
             text: text!(
-                "run {workers} workers, with preload_app!; {careful}",
+                "run {workers} workers, with preload_app!; {careful}. A connection made at boot must not be shared: Rails makes \
+                 new ones after the fork, other code closes its own in before_fork (Sequel: `DB.disconnect`)",
                 workers = room.workers,
                 careful
             ),
@@ -203,4 +249,17 @@ fn finding(context: &Context<'_>, room: &Room) -> Finding {
         gain: room.gain.as_ref().and_then(|gain| gain.replayed),
         confidence: Confidence::Medium,
     }
+}
+
+fn evidence(context: &Context<'_>, room: &Room) -> Vec<Text> {
+    let mut evidence = vec![
+        room.taken.evidence(),
+        text!(
+            "{idle} of {cores} cores idle in the measured window",
+            idle = format!("{:.2}", room.idle),
+            cores = context.recording.meta.cores
+        ),
+    ];
+    evidence.extend(room.memory.as_ref().map(Memory::evidence));
+    evidence
 }

@@ -141,6 +141,21 @@ fn more_workers_are_advised_where_cores_are_idle() {
         Some("-w 2 --preload")
     );
     assert!(spoken(one_busy_worker(1.95)).is_none(), "no core is idle");
+    let with_free = |mebibytes: u64| {
+        one_busy_worker(1.1).with(|recording| {
+            for sample in &mut recording.host {
+                sample.memory_available = mebibytes << 20;
+                sample.processes[0].rss = 300 << 20;
+            }
+        })
+    };
+    let finding = spoken(with_free(400)).expect("a finding");
+    let memory = "a worker has 300 MiB of memory, and 400 MiB are free";
+    assert!(
+        finding.evidence.iter().any(|line| *line == memory),
+        "{finding:#?}"
+    );
+    assert!(spoken(with_free(350)).is_none(), "no memory for another");
     let two = one_busy_worker(1.1).with(|r| r.meta.target.workers = 2);
     assert!(spoken(two).is_none(), "a worker a core is there");
     let alone = Work { queue: 0.2, ..BUSY };
