@@ -135,7 +135,8 @@ impl Change {
         let Change::Remedy(Exact::Variables(pairs)) = self else {
             return Ok(());
         };
-        let named = (pairs.iter()).find(|(name, _)| name == "RAILS_ENV" || name == "RACK_ENV");
+        let is_environment = |name: &str| ["RAILS_ENV", "RACK_ENV", "APP_ENV"].contains(&name);
+        let named = (pairs.iter()).find(|(name, _)| is_environment(name));
         let Some((name, value)) = named else {
             return Ok(());
         };

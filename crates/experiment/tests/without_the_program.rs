@@ -307,6 +307,8 @@ fn another_environment_is_not_tried_on_another_database() {
     std::fs::create_dir(project.path().join("config")).expect("a folder");
     std::fs::write(project.path().join("config/database.yml"), "").expect("a file");
     assert!(is_refused(&production, &settings));
+    let sinatra = Change::Remedy(Exact::variables([("APP_ENV", "production")]));
+    assert!(is_refused(&sinatra, &settings));
     let other = Change::Remedy(Exact::variables([("MALLOC_ARENA_MAX", "2")]));
     assert!(!is_refused(&other, &settings));
     let own = ("DATABASE_URL".to_owned(), "sqlite3:a.db".to_owned());

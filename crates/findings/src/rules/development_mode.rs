@@ -13,14 +13,18 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 /// doubled score when classes were no longer loaded again for each request.
 const CPU_SHARE: f64 = 0.5;
 
+/// What the agent calls a reloader which is loaded, and looks at files in development only.
+const IN_DEVELOPMENT: &str = "Sinatra::Reloader";
+
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let environment = context.setting("environment");
-    let reloading = context.setting("reloading");
-    if environment != Some("development") && reloading.is_none() {
+    let is_development = environment == Some("development");
+    let reloading = context
+        .setting("reloading")
+        .filter(|what| is_development || *what != IN_DEVELOPMENT);
+    if !is_development && reloading.is_none() {
         return Vec::new();
     }
-    let is_rails = reloading == Some("Rails") || context.setting("RAILS_ENV").is_some();
-    let variable = if is_rails { "RAILS_ENV" } else { "RACK_ENV" };
     let overall = &context.breakdown.overall;
     let seen = (overall.answered - overall.unseen) as f64;
     let saved = CPU_SHARE * overall.balance.cpu * seen;
@@ -46,16 +50,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             "files are checked, classes and templates rebuilt, and caches are off: these times say little about production"
         ),
         evidence,
-        remedy: Remedy {
-            text: match is_rails {
-                true => text!(
-                    "measure and serve in production mode, with config.enable_reloading = false"
-                ),
-                false => text!("measure and serve in production mode"),
-            },
-            exact: Some(Exact::variables([(variable, "production")])),
-            safety: Safety::Careful,
-        },
+        remedy: remedy(context, reloading),
         estimated_gain: text!(
             "{gain}: −{saved} in all, if half of the CPU time goes away, as it did where that was measured",
             gain = gain.text,
@@ -65,4 +60,51 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         gain: gain.replayed,
         confidence: Confidence::High,
     }]
+}
+
+/// Returns the remedy: another environment, or, in production, no reloading there.
+fn remedy(context: &Context<'_>, reloading: Option<&str>) -> Remedy {
+    let is_rails = reloading == Some("Rails") || context.setting("RAILS_ENV").is_some();
+    // Plain Rack has the variable only.
+    let environment = context.setting("environment");
+    let is_production = environment.or(context.setting("RACK_ENV")) == Some("production");
+    let (text, exact) = match (reloading.filter(|_| is_production), is_rails) {
+        (Some("Rails"), _) => (
+            text!(
+                "the environment is production already: set config.enable_reloading = false in \
+                 config/environments/production.rb (before Rails 7.1 config.cache_classes = true)"
+            ),
+            Some(Exact::from("config.enable_reloading = false")),
+        ),
+        (Some(what), _) => (
+            text!(
+                "the environment is production already: leave {what} out of it",
+                what
+            ),
+            None,
+        ),
+        (None, true) => (
+            text!("measure and serve in production mode, with config.enable_reloading = false"),
+            Some(Exact::variables([("RAILS_ENV", "production")])),
+        ),
+        (None, false) => {
+            // Sinatra looks at the first of the two that is set.
+            let variable = match context.setting("APP_ENV") {
+                Some(_) => "APP_ENV",
+                None => "RACK_ENV",
+            };
+            (
+                text!("measure and serve in production mode"),
+                Some(Exact::variables([(variable, "production")])),
+            )
+        }
+    };
+    Remedy {
+        text,
+        exact,
+        safety: match is_production {
+            true => Safety::Code,
+            false => Safety::Careful,
+        },
+    }
 }

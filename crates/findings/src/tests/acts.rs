@@ -239,6 +239,36 @@ fn development_mode_is_said() {
 }
 
 #[test]
+fn the_environment_is_changed_where_it_is_another_one() {
+    let set = |settings: &[(&str, &str)]| {
+        let set = |run: Run, (name, value): &(&str, &str)| run.set_to(name, value);
+        settings.iter().fold(requests(), set)
+    };
+    let exact = |settings: &[(&str, &str)]| {
+        let findings = set(settings).check(&["development-mode"]);
+        findings[0].remedy.exact_text()
+    };
+    let (development, production) = (
+        ("environment", "development"),
+        ("environment", "production"),
+    );
+    let sinatra = ("reloading", "Sinatra::Reloader");
+    assert_eq!(
+        exact(&[development, sinatra]).as_deref(),
+        Some("RACK_ENV=production")
+    );
+    // Which comes before RACK_ENV.
+    let named = exact(&[development, ("APP_ENV", "development")]);
+    assert_eq!(named.as_deref(), Some("APP_ENV=production"));
+    // Loaded by a Gemfile, it looks at nothing there.
+    set(&[production, sinatra]).check(&[]);
+    let rails = exact(&[production, ("reloading", "Rails")]);
+    assert_eq!(rails.as_deref(), Some("config.enable_reloading = false"));
+    let rack = [("RACK_ENV", "production"), ("reloading", "Rack::Reloader")];
+    assert_eq!(exact(&rack), None);
+}
+
+#[test]
 fn connections_and_statements_have_their_gain_from_what_the_app_waited() {
     let asking = |run: Run| {
         run.with(|recording| {
