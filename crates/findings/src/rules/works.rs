@@ -94,7 +94,7 @@ const WORKS: [Work; 5] = [
             "a line is formatted and written before the answer goes on, and each write waits for all previous ones"
         ),
         remedy: phrase!(
-            "log less (info instead of debug), or let a thread of its own write (Logger with a buffered device, a non-blocking appender such as semantic_logger's)"
+            "log less, or let a thread of its own write (Logger with a buffered device, a non-blocking appender such as semantic_logger's)"
         ),
         share_min: 0.05,
         confidence: Confidence::High,
@@ -198,7 +198,8 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     let time = made + loads.sum();
     let share = context.share_inside(made);
     let gain = context.gain(&context.placed_by(demand.plus(loads), work.ms_in()));
-    let exact = variable(context, work);
+    let less = Less::of(context, work);
+    let exact = less.as_ref().and_then(|less| less.variable(context));
     // The replay takes all of it away; how much of it the remedy takes of a hint's work is not
     // known.
     let is_bound = work.confidence == Confidence::Low;
@@ -214,7 +215,7 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         why: work.why.into(),
         evidence,
         remedy: Remedy {
-            text: work.remedy.into(),
+            text: less.map_or_else(|| work.remedy.into(), |less| less.remedy()),
             safety: match exact {
                 Some(_) => Safety::Careful,
                 None => Safety::Code,
@@ -360,12 +361,41 @@ fn template_lines(context: &Context<'_>) -> Vec<Text> {
     lines.into_iter().take(LINES_SHOWN).map(line).collect()
 }
 
-/// Returns the setting for less of the work, if there is one: Rails reads the log's level from
-/// `RAILS_LOG_LEVEL` since 7.1, as written by `rails new`.
-fn variable(context: &Context<'_>, work: &Work) -> Option<Exact> {
-    let is_chatty = || matches!(context.setting("log level"), Some("debug" | "info"));
-    (work.rule == RuleId::Logging && is_chatty())
-        .then(|| Exact::variables([("RAILS_LOG_LEVEL", "warn")]))
+/// A log's level, and the next one, with fewer lines.
+struct Less {
+    level: &'static str,
+    next: &'static str,
+}
+
+impl Less {
+    /// `None` for other work, and for a log of warnings and errors.
+    fn of(context: &Context<'_>, work: &Work) -> Option<Less> {
+        let level = context.setting("log level");
+        let (level, next) = match level.filter(|_| work.rule == RuleId::Logging)? {
+            "debug" => ("debug", "info"),
+            "info" => ("info", "warn"),
+            _ => return None,
+        };
+        Some(Less { level, next })
+    }
+
+    fn remedy(&self) -> Text {
+        text!(
+            "log less ({next} instead of {level}), or let a thread of its own write (Logger with a buffered device, a \
+             non-blocking appender such as semantic_logger's)",
+            next = self.next,
+            level = self.level
+        )
+    }
+
+    /// Returns the variable with the level. Rails reads it since 7.1 and in production only, as
+    /// written by `rails new`.
+    fn variable(&self, context: &Context<'_>) -> Option<Exact> {
+        let environment = context.setting("environment");
+        environment
+            .is_none_or(|name| name == "production")
+            .then(|| Exact::variables([("RAILS_LOG_LEVEL", self.next)]))
+    }
 }
 
 /// Returns the settings of the log.

@@ -201,13 +201,35 @@ fn a_log_is_told_with_what_it_is_set_to() {
         findings[0].evidence.iter().any(|line| *line == set),
         "{findings:#?}"
     );
-    let exact = |level: &str| {
+    let chatty = |level: &str, environment: &str| {
         let run = requests().doing(ActKind::Work, "log", SITE, 9, 0.8);
-        let findings = run.set_to("log level", level).check(&["logging"]);
-        findings[0].remedy.exact_text()
+        let run = run.set_to("log level", level);
+        run.set_to("environment", environment)
     };
-    assert_eq!(exact("info").as_deref(), Some("RAILS_LOG_LEVEL=warn"));
-    assert_eq!(exact("warn"), None, "it is so already");
+    let remedy = |level: &str| {
+        let findings = chatty(level, "production").check(&["logging"]);
+        let remedy = &findings[0].remedy;
+        (remedy.exact_text(), remedy.text.to_string())
+    };
+    let check = |level: &str, variable: Option<&str>, part: &str| {
+        let (exact, text) = remedy(level);
+        assert_eq!(exact.as_deref(), variable);
+        assert!(text.starts_with(part), "{text}");
+    };
+    check(
+        "debug",
+        Some("RAILS_LOG_LEVEL=info"),
+        "log less (info instead of debug)",
+    );
+    check(
+        "info",
+        Some("RAILS_LOG_LEVEL=warn"),
+        "log less (warn instead of info)",
+    );
+    check("warn", None, "log less, or");
+    // Which no generated file of another environment reads.
+    let findings = chatty("debug", "staging").check(&["logging"]);
+    assert_eq!(findings[0].remedy.exact, None);
     requests()
         .doing(ActKind::Work, "log", SITE, 9, 0.3)
         .check(&[]);
