@@ -1,5 +1,7 @@
 //! Sentences on a missing index, and the statement adding one.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::exact::Exact;
 use breakdown::SqlSummary;
 use database::Kind;
@@ -104,7 +106,7 @@ pub(super) fn remedy(database: Option<Kind>, table: &str, columns: &[&str]) -> R
     let postgres = database == Some(Kind::Postgres);
     let backticks = database == Some(Kind::Mysql);
     let quote = |name: &str| quoted(name, if backticks { '`' } else { '"' });
-    let name = quote(&format!("{table}_{}", columns.join("_")));
+    let name = quote(&index_name(table, columns));
     let listed: Vec<String> = columns.iter().map(|column| quote(column)).collect();
     let (how, side) = if postgres {
         (
@@ -135,31 +137,86 @@ pub(super) fn remedy(database: Option<Kind>, table: &str, columns: &[&str]) -> R
     }
 }
 
+/// Bytes of the longest name of an index: PostgreSQL cuts longer ones, MySQL and MariaDB refuse
+/// them.
+const NAME_BYTES_MAX: usize = 63;
+
+/// Returns the name of an index, of its table and columns; a long one ends in a hash of all of it.
+fn index_name(table: &str, columns: &[&str]) -> String {
+    let mut name = format!("{table}_{}", columns.join("_"));
+    if name.len() > NAME_BYTES_MAX {
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        let ending = format!("_{:08x}", hasher.finish() as u32);
+        name.truncate(name.floor_char_boundary(NAME_BYTES_MAX - ending.len()));
+        name += &ending;
+    }
+    name
+}
+
+/// Words reserved by PostgreSQL, MySQL, MariaDB or SQLite that are likely as names, too.
+const KEYWORDS: &str = "all analyze and any array as asc between both by call case cast change check collate column \
+    condition constraint convert create cross cube current_date current_time current_timestamp current_user cursor \
+    database databases default delayed delete desc describe distinct div do drop dual each else empty end escape \
+    except exists exit explain false fetch float for force foreign from full fulltext function generated get grant \
+    group grouping groups having if ignore in index infile initially inner insert int integer intersect interval into \
+    is join key keys kill lag lateral lead leading leave left like limit linear lines load lock long loop master match \
+    member mod natural not null numeric of offset on only optimize option or order out outer over overlaps partition \
+    placing precision primary procedure purge range rank read reads real recursive references regexp release rename \
+    repeat replace require resignal restrict return returning revoke right row rows schema schemas select sensitive \
+    separator session_user set show signal similar some spatial specific sql starting symmetric system table \
+    terminated then to trailing transaction trigger true undo union unique unlock unsigned update usage use user using \
+    values varying verbose virtual when where while window with write xor zerofill";
+
 /// Returns a name with quotes if needed: plain names need none, possible keywords get quotes.
 fn quoted(name: &str, quote: char) -> String {
-    const KEYWORDS: [&str; 12] = [
-        "group",
-        "order",
-        "key",
-        "user",
-        "index",
-        "table",
-        "rank",
-        "condition",
-        "option",
-        "range",
-        "to",
-        "from",
-    ];
+    let is_keyword = KEYWORDS.split(' ').any(|word| word == name);
     let plain = name
         .bytes()
         .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
-        && !KEYWORDS.contains(&name);
+        && !is_keyword;
     if plain {
         name.to_owned()
     } else {
         let doubled = name.replace(quote, &format!("{quote}{quote}"));
         format!("{quote}{doubled}{quote}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_cut_to_what_all_servers_take() {
+        assert_eq!(
+            index_name("orders", &["shop_id", "id"]),
+            "orders_shop_id_id"
+        );
+        let table = "subscription_billing_period_adjustments";
+        let long = index_name(table, &["billing_account_id", "created_at"]);
+        assert_eq!(long.len(), NAME_BYTES_MAX, "{long}");
+        assert!(
+            long.starts_with("subscription_billing_period_adjustments_billing_accoun"),
+            "{long}"
+        );
+        let other = index_name(table, &["billing_account_id", "updated_at"]);
+        assert_ne!(long, other);
+        let wide = index_name(&"ä".repeat(40), &["a"]);
+        assert!(wide.len() <= NAME_BYTES_MAX, "{wide}");
+    }
+
+    #[test]
+    fn words_reserved_by_one_of_the_servers_are_quoted() {
+        let check = |name: &str, expected: &str| assert_eq!(quoted(name, '"'), expected);
+        for name in [
+            "read", "groups", "rows", "end", "limit", "desc", "default", "all",
+        ] {
+            check(name, &format!("\"{name}\""));
+        }
+        check("state", "state");
+        check("user_id", "user_id");
+        check("Name", "\"Name\"");
     }
 }
