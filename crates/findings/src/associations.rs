@@ -26,8 +26,9 @@ pub(crate) struct Association {
     through: Option<String>,
 }
 
+/// An object mapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Mapper {
+pub(crate) enum Mapper {
     ActiveRecord,
     Sequel,
 }
@@ -38,6 +39,14 @@ impl Mapper {
         match self {
             Mapper::ActiveRecord => "includes",
             Mapper::Sequel => "eager",
+        }
+    }
+
+    /// The option with the number of connections in the library's pool.
+    pub(crate) fn pool_size(self) -> &'static str {
+        match self {
+            Mapper::ActiveRecord => "pool",
+            Mapper::Sequel => "max_connections",
         }
     }
 }
@@ -55,6 +64,12 @@ impl Association {
             }
         }
     }
+}
+
+/// The mapper of all associations; `None` without any, and with both mappers.
+pub(crate) fn mapper(all: &[Association]) -> Option<Mapper> {
+    let first = all.first()?.mapper;
+    all.iter().all(|one| one.mapper == first).then_some(first)
 }
 
 /// All associations named by the app's processes.

@@ -9,6 +9,7 @@ use recording::{ActKind, BurstKind};
 use words::{Text, text};
 
 use crate::acts::ActSum;
+use crate::associations::{self, Mapper};
 use crate::context::Context;
 use crate::text::{called_from, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -211,10 +212,10 @@ fn remedy(context: &Context<'_>, held: Held) -> Remedy {
     let (text, exact, safety) = match held {
         Held::Connection => (
             text!(
-                "give the pool a connection for each thread of a worker; the server must allow workers × pool \
-                 connections"
+                "give the pool a connection for each thread of a worker (`pool` in database.yml, `max_connections` of \
+                 Sequel.connect); the server must allow workers × pool connections"
             ),
-            (threads > 0).then(|| format!("pool: {threads}")),
+            (threads > 0).then(|| format!("{}: {threads}", pool_size(context))),
             Safety::Careful,
         ),
         Held::Pooled => (
@@ -251,4 +252,10 @@ fn remedy(context: &Context<'_>, held: Held) -> Remedy {
         exact: exact.map(Exact::Text),
         safety,
     }
+}
+
+/// Returns the name of the pool's option, in the words of the app's object mapper.
+fn pool_size(context: &Context<'_>) -> &'static str {
+    let mapper = associations::mapper(context.associations());
+    mapper.unwrap_or(Mapper::ActiveRecord).pool_size()
 }

@@ -132,6 +132,17 @@ fn locks_and_pools_are_told_apart() {
     requests()
         .doing(ActKind::Lock, "Mutex", SITE, 1, 0.4)
         .check(&[]);
+    let sequel = requests()
+        .doing(ActKind::Lock, "connection pool", SITE, 1, 4.0)
+        .set_to(
+            "association Sequel Order.notes",
+            "many orders notes order_id",
+        )
+        .check(&["pool-wait"]);
+    assert_eq!(
+        sequel[0].remedy.exact_text().as_deref(),
+        Some("max_connections: 5")
+    );
     // The database has a connection for each of the five threads: another pool is too small.
     let other = requests()
         .doing(ActKind::Lock, "connection pool", SITE, 1, 4.0)
