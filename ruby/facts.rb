@@ -14,33 +14,51 @@ module HakaruAgent
     class << self
       def all
         given = %w[RACK_ENV RAILS_ENV APP_ENV MALLOC_ARENA_MAX RUBYOPT].to_h { |name| [name, ENV[name]] }
-        found = given.merge("environment" => environment, "reloading" => reloading, "log level" => log_level,
-                            "log device" => log_device, "jit" => jit, "allocator" => allocator,
-                            "app root" => APP_ROOT)
+        found = given.merge(collector, "framework" => framework, "mapper" => mapper, "environment" => environment,
+                            "reloading" => reloading, "log level" => log_level, "log device" => log_device,
+                            "jit" => jit, "allocator" => allocator, "app root" => APP_ROOT)
         found.compact.to_h { |name, value| [name, value.to_s.b[0, 200]] }
       end
 
       private
 
-      def framework(name) = HakaruAgent.send(:loaded, name)
+      def loaded(name) = HakaruAgent.send(:loaded, name)
+
+      # The variables of the garbage collector.
+      def collector = ENV.select { |name, _| name.start_with?("RUBY_GC_") }.first(20).to_h
+
+      # Rails where there is an application: parts of Rails are used without one, and one may have Sinatra inside.
+      def framework
+        return "Rails" if loaded("Rails") && ::Rails.respond_to?(:application) && ::Rails.application
+
+        "Sinatra" if loaded("Sinatra::Base")
+      end
+
+      # The object mappers with possible connections, models or not.
+      def mapper
+        mappers = []
+        mappers << "ActiveRecord" if loaded("ActiveRecord::Base")
+        mappers << "Sequel" if loaded("Sequel::Database") && ::Sequel::DATABASES.any?
+        mappers.join(", ") unless mappers.empty?
+      end
 
       # What the framework takes itself to be in.
       def environment
-        if framework("Rails") && ::Rails.respond_to?(:env) then ::Rails.env
-        elsif framework("Sinatra::Base") then ::Sinatra::Base.environment
+        if loaded("Rails") && ::Rails.respond_to?(:env) then ::Rails.env
+        elsif loaded("Sinatra::Base") then ::Sinatra::Base.environment
         end
       end
 
       # What looks at source files again on every request.
       def reloading
-        application = ::Rails.application if framework("Rails") && ::Rails.respond_to?(:application)
+        application = ::Rails.application if loaded("Rails") && ::Rails.respond_to?(:application)
         return "Rails" if application && !application.config.cache_classes
-        return "Sinatra::Reloader" if framework("Sinatra::Reloader")
+        return "Sinatra::Reloader" if loaded("Sinatra::Reloader")
 
-        "Rack::Reloader" if framework("Rack::Reloader")
+        "Rack::Reloader" if loaded("Rack::Reloader")
       end
 
-      def logger = (::Rails.logger if framework("Rails") && ::Rails.respond_to?(:logger))
+      def logger = (::Rails.logger if loaded("Rails") && ::Rails.respond_to?(:logger))
 
       def log_level = logger && %w[debug info warn error fatal unknown][logger.level]
 

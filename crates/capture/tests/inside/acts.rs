@@ -297,5 +297,32 @@ fn loaded_models_are_told_with_their_associations() {
         told("ActiveRecord Customer.groups"),
         Some("many customers groups customer_id customers_groups")
     );
+    assert_eq!(process.setting("mapper"), Some("ActiveRecord, Sequel"));
+    assert!(process.troubles.is_empty(), "{:?}", process.troubles);
+}
+
+/// An app with connections of Sequel and no model, in Sinatra, with a setting of the collector.
+#[test]
+fn framework_mapper_and_collector_are_reported() {
+    let app = r#"
+require "sequel"
+require "sinatra/base"
+DB = Sequel.sqlite
+class App < Sinatra::Base
+  set :host_authorization, permitted_hosts: []
+  get("/") { DB.get(1).to_s }
+end
+run App
+"#;
+    let env = [("RUBY_GC_HEAP_GROWTH_FACTOR", "1.5")];
+    let mut puma = Puma::start_with(&["-t", "1:1"], app, &env);
+    let mut client = puma.connect();
+    assert_eq!(client.get("/", 1), Some((200, "1".to_owned())));
+    puma.poll_until("the request", |puma| !puma.handled.is_empty());
+    let process = &puma.rings.processes()[0];
+    assert_eq!(process.setting("framework"), Some("Sinatra"));
+    assert_eq!(process.setting("mapper"), Some("Sequel"));
+    assert_eq!(process.setting("RUBY_GC_HEAP_GROWTH_FACTOR"), Some("1.5"));
+    assert_eq!(process.setting("RUBY_GC_MALLOC_LIMIT"), None);
     assert!(process.troubles.is_empty(), "{:?}", process.troubles);
 }
