@@ -34,6 +34,15 @@ pub(crate) enum Mapper {
 }
 
 impl Mapper {
+    /// Returns the mapper with the name reported by the agent.
+    pub(crate) fn named(name: &str) -> Option<Mapper> {
+        match name {
+            "ActiveRecord" => Some(Mapper::ActiveRecord),
+            "Sequel" => Some(Mapper::Sequel),
+            _ => None,
+        }
+    }
+
     /// The method of the library for loading associations with the owners.
     fn method(self) -> &'static str {
         match self {
@@ -90,11 +99,7 @@ fn read(name: &str, value: &str) -> Option<Association> {
         _ => return None,
     };
     Some(Association {
-        mapper: match mapper {
-            "ActiveRecord" => Mapper::ActiveRecord,
-            "Sequel" => Mapper::Sequel,
-            _ => return None,
-        },
+        mapper: Mapper::named(mapper)?,
         model: model.to_owned(),
         name: name.to_owned(),
         from: (*from).to_owned(),

@@ -9,6 +9,7 @@
 
 mod acts;
 mod allocator;
+mod app;
 mod associations;
 mod calls;
 mod context;

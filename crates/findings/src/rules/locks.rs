@@ -9,7 +9,8 @@ use recording::{ActKind, BurstKind};
 use words::{Text, text};
 
 use crate::acts::ActSum;
-use crate::associations::{self, Mapper};
+use crate::app;
+use crate::associations::Mapper;
 use crate::context::Context;
 use crate::text::{called_from, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -256,6 +257,7 @@ fn remedy(context: &Context<'_>, held: Held) -> Remedy {
 
 /// Returns the name of the pool's option, in the words of the app's object mapper.
 fn pool_size(context: &Context<'_>) -> &'static str {
-    let mapper = associations::mapper(context.associations());
-    mapper.unwrap_or(Mapper::ActiveRecord).pool_size()
+    app::mapper(context)
+        .unwrap_or(Mapper::ActiveRecord)
+        .pool_size()
 }

@@ -143,6 +143,15 @@ fn locks_and_pools_are_told_apart() {
         sequel[0].remedy.exact_text().as_deref(),
         Some("max_connections: 5")
     );
+    // Connections without a model.
+    let bare = requests()
+        .doing(ActKind::Lock, "connection pool", SITE, 1, 4.0)
+        .set_to("mapper", "Sequel")
+        .check(&["pool-wait"]);
+    assert_eq!(
+        bare[0].remedy.exact_text().as_deref(),
+        Some("max_connections: 5")
+    );
     // The database has a connection for each of the five threads: another pool is too small.
     let other = requests()
         .doing(ActKind::Lock, "connection pool", SITE, 1, 4.0)
