@@ -53,8 +53,7 @@ pub(super) fn updates<'a>(
         let digest = context.text(used.digest);
         if query::verb(digest) == "UPDATE"
             && let Some((_, condition)) = digest.split_once(" WHERE ")
-            && condition.ends_with(" = ?")
-            && !condition.contains(" OR ")
+            && is_by_key(condition)
             && used.count == 1
         {
             let row = (table(digest), condition);
@@ -62,6 +61,16 @@ pub(super) fn updates<'a>(
         }
     }
     rows
+}
+
+/// Whether a condition ends with a comparison for equality, and leads to one row. Sequel writes
+/// brackets around each comparison and around all, and a LIMIT for MySQL.
+fn is_by_key(condition: &str) -> bool {
+    let mut bare = condition.strip_suffix(" LIMIT ?").unwrap_or(condition);
+    while let Some(inner) = bare.strip_prefix('(').and_then(|it| it.strip_suffix(')')) {
+        bare = inner;
+    }
+    bare.ends_with(" = ?") && !bare.contains(" OR ")
 }
 
 /// Columns with the time of the last change, set by every update of an object mapper.
@@ -125,6 +134,27 @@ fn time_ms(used: &SqlUse) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_row_is_picked_in_the_words_of_each_mapper() {
+        let check = |condition: &str, expected: bool| {
+            assert_eq!(is_by_key(condition), expected, "{condition}");
+        };
+        check("id = ?", true);
+        check(r#""users"."id" = ?"#, true);
+        check("(id = ?)", true);
+        check("((team_id = ?) AND (id = ?))", true);
+        check("(`id` = ?) LIMIT ?", true);
+        check("(id = ?) OR (team_id = ?)", false);
+        check("((id = ?) OR (team_id = ?))", false);
+        check(
+            "(id IN (SELECT user_id FROM members WHERE team_id = ?))",
+            false,
+        );
+        check("(id > ?)", false);
+        check("id IN (?)", false);
+        check("", false);
+    }
 
     #[test]
     fn updates_of_the_same_columns_are_of_different_rows() {
