@@ -49,7 +49,7 @@ pub(crate) struct Query {
     pub(crate) ordered: bool,
     /// Whether the statement has a LIMIT.
     pub(crate) limited: bool,
-    /// Whether rows are grouped.
+    /// Whether rows are grouped, or equal ones made one.
     pub(crate) grouped: bool,
 }
 
@@ -167,8 +167,9 @@ pub(crate) fn read(digest: &str) -> Option<Query> {
 
 /// The clauses outside of all brackets, each with the tokens after the keyword.
 fn clauses<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<(&'static str, &'t [Token<'a>])> {
-    const KEYWORDS: [&str; 10] = [
-        "SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "FETCH", "FOR",
+    const KEYWORDS: [&str; 11] = [
+        "SELECT", "DISTINCT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET",
+        "FETCH", "FOR",
     ];
     let mut starts: Vec<(&'static str, usize)> = Vec::new();
     let mut depth = 0_usize;
@@ -413,6 +414,20 @@ mod tests {
         check("", "unsure");
         check("SELECT a FROM (VALUES (?)) x", "unsure");
         check("SELECT a FROM t x y WHERE b = ?", "unsure");
+    }
+
+    #[test]
+    fn rows_that_become_one_are_grouped() {
+        let check = |digest: &str, expected: bool| {
+            let query = read(digest).expect("a query");
+            assert_eq!(query.grouped, expected, "{digest}");
+        };
+        check("SELECT DISTINCT a FROM t WHERE b = ?", true);
+        check("select distinct on (a) b from t order by a", true);
+        check("SELECT a FROM t GROUP BY a", true);
+        check("SELECT COUNT(DISTINCT a) FROM t", false);
+        check("SELECT a FROM t WHERE b = ?", false);
+        assert_eq!(read("SELECT a FROM t WHERE b IS DISTINCT FROM ?"), None);
     }
 
     #[test]
