@@ -41,11 +41,12 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
         }
         None => text!("query once for all of them, with a JOIN or IN (…)"),
     };
-    // A LIMIT counts the rows of one value only, and a GROUP BY of its own has another meaning with
-    // many.
+    // A LIMIT counts the rows of one value only, of which an aggregate has one; and a GROUP BY of its
+    // own has another meaning with many.
+    let limited = |query: &Query| query.limited && !query::aggregates(digest);
     let plain = query
         .as_ref()
-        .is_some_and(|query| !query.limited && !query.grouped);
+        .is_some_and(|query| !limited(query) && !query.grouped);
     let exact = column.filter(|_| reads && plain);
     Remedy {
         text,
@@ -82,6 +83,9 @@ fn written(digest: &str, in_transactions: bool) -> Text {
     }
 }
 
+/// Clauses behind the condition. One row needs none of them, and rows of groups can do without.
+const CLAUSES_BEHIND: [&str; 5] = [" ORDER BY ", " LIMIT ", " OFFSET ", " FETCH ", " FOR "];
+
 /// Returns the statement for all values at once; `None` when there is no plain way. The rows have
 /// to name the value they belong to, or nobody could hand them out.
 fn for_all(digest: &str, column: &str) -> Option<String> {
@@ -97,8 +101,13 @@ fn for_all(digest: &str, column: &str) -> Option<String> {
     let spelled = tail.split(" = ?").next()?.rsplit([' ', '(']).next()?;
     let tail = tail.replace(" = ?", " IN (?)");
     if query::aggregates(digest) {
+        let upper = tail.to_ascii_uppercase();
+        let ends = CLAUSES_BEHIND
+            .iter()
+            .filter_map(|clause| upper.find(clause));
+        let condition = &tail[..ends.min().unwrap_or(tail.len())];
         return Some(format!(
-            "SELECT {spelled}, {selected} FROM {tail} GROUP BY {spelled}"
+            "SELECT {spelled}, {selected} FROM {condition} GROUP BY {spelled}"
         ));
     }
     let named = selected
@@ -259,5 +268,16 @@ mod tests {
             None,
         );
         check("SELECT COUNT(*) FROM a WHERE b = ? GROUP BY c", None);
+        // An order and a limit of one row say nothing, and cannot stand before GROUP BY.
+        check(
+            "SELECT COUNT(*) FROM a WHERE b = ? ORDER BY c",
+            Some("SELECT b, COUNT(*) FROM a WHERE b IN (?) GROUP BY b"),
+        );
+        check(
+            r#"SELECT count(*) AS "count" FROM "a" WHERE ("a"."b" = ?) LIMIT ?"#,
+            Some(
+                r#"SELECT "a"."b", count(*) AS "count" FROM "a" WHERE ("a"."b" IN (?)) GROUP BY "a"."b""#,
+            ),
+        );
     }
 }
