@@ -62,6 +62,9 @@ pub(crate) struct Account {
     /// Samples of the routes summed up in the account.
     routes: Sampled,
     body_bytes: u64,
+    /// Bodies of responses with a status of 2xx.
+    shown_bytes: u64,
+    shown: u64,
     sample_wall: Nanos,
     sample_cpu: Nanos,
 }
@@ -96,6 +99,10 @@ impl Account {
         out.service.push(exchange.answered.since(exchange.sent));
         self.body_bytes += exchange.body_bytes;
         out.body_bytes_max = out.body_bytes_max.max(exchange.body_bytes);
+        if (200..300).contains(&exchange.status) {
+            self.shown_bytes += exchange.body_bytes;
+            self.shown += 1;
+        }
         self.numbered += u64::from(!exchange.id.is_none());
         if let Some(handled) = request.handled {
             self.add_seen(request, handled, same_host);
@@ -197,6 +204,7 @@ impl Account {
         out.statements = mean(self.statements as f64, seen);
         out.allocations = self.routes.allocations.get().unwrap_or_default();
         out.body_bytes = mean(self.body_bytes as f64, out.answered);
+        out.shown_bytes = mean(self.shown_bytes as f64, self.shown);
         out.cpu_total_ms = self.routes.cpu_ms.get();
         out
     }

@@ -343,6 +343,22 @@ proptest! {
 }
 
 #[test]
+fn bodies_of_answers_that_show_nothing_are_left_out_of_what_is_shown() {
+    let mut recording = empty();
+    for (id, status, body_bytes) in [(1, 200, 900), (2, 304, 0), (3, 302, 60), (4, 200, 1_100)] {
+        let exchange = Exchange {
+            status,
+            body_bytes,
+            ..exchange(&mut recording, id, "GET /list", id)
+        };
+        recording.exchanges.push(exchange);
+    }
+    let route = &of(&recording).routes[0];
+    close(route.shown_bytes, 1_000.0);
+    close(route.body_bytes, 515.0);
+}
+
+#[test]
 fn heads_of_answers_are_added_up_by_route() {
     let mut recording = empty();
     let route = recording.texts.keep("GET /icons/:file");

@@ -54,6 +54,9 @@ pub struct RouteBalance {
     pub allocations: f64,
     /// Mean bytes of the body.
     pub body_bytes: f64,
+    /// Mean bytes of the body of responses with a status of 2xx: those of others, such as 304, show
+    /// nothing of what was read for them. 0 without any.
+    pub shown_bytes: f64,
     /// Bytes of the largest body.
     pub body_bytes_max: u64,
     /// Facts from the heads of successful responses (status 2xx); `None` when none was examined.

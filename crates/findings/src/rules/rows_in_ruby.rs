@@ -45,8 +45,8 @@ fn route<'a>(context: &Context<'a>, sql: &SqlSummary) -> Option<&'a RouteBalance
     for (name, each) in &sql.routes {
         let route = context.route(name)?;
         // What changes something may need rows without showing any, and so may a redirect.
-        let shows = name.starts_with("GET ") && route.body_bytes > 0.0;
-        let holds_rows = route.body_bytes >= BODY_BYTES_MAX * rows * each.max(1.0);
+        let shows = name.starts_with("GET ") && route.shown_bytes > 0.0;
+        let holds_rows = route.shown_bytes >= BODY_BYTES_MAX * rows * each.max(1.0);
         // A list of similar rows shrinks to a few bytes each.
         if !shows || holds_rows || is_compressed(route) {
             return None;
@@ -74,7 +74,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
         text!(
             "the response of {route} has {size} on average, less than the rows' ids",
             route = route.route,
-            size = numbers::bytes(route.body_bytes as u64)
+            size = numbers::bytes(route.shown_bytes as u64)
         ),
         fit(&sql.digest, 160).into(),
     ];

@@ -55,15 +55,17 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         }
         // Every route that issues it has to show it: a body that holds all of it needs all of it.
         let shown = sql.routes.iter().filter_map(|(name, each)| {
-            let route = context.route(name).filter(|route| route.body_bytes > 0.0)?;
+            let route = context
+                .route(name)
+                .filter(|route| route.shown_bytes > 0.0)?;
             Some((route, each * rows * row_bytes as f64))
         });
         let Some((route, fetched)) =
-            shown.min_by(|(a, x), (b, y)| (x / a.body_bytes).total_cmp(&(y / b.body_bytes)))
+            shown.min_by(|(a, x), (b, y)| (x / a.shown_bytes).total_cmp(&(y / b.shown_bytes)))
         else {
             continue;
         };
-        if fetched < FETCHED_BYTES_MIN || fetched < BODIES_MIN * route.body_bytes {
+        if fetched < FETCHED_BYTES_MIN || fetched < BODIES_MIN * route.shown_bytes {
             continue;
         }
         findings.push(finding(
@@ -123,7 +125,7 @@ fn finding(
                 "{size} per request in {columns}; the body has {body}",
                 size = numbers::bytes(wide.fetched as u64),
                 columns = wide.columns.join(", "),
-                body = numbers::bytes(route.body_bytes as u64)
+                body = numbers::bytes(route.shown_bytes as u64)
             ),
             text!(
                 "{rows} rows each at {place}: {statement}",
