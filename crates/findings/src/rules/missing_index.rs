@@ -23,6 +23,9 @@ const ROWS_MIN: u64 = 100;
 /// Rows below which a range of an index is read fast enough. Ten times as much, since the range may
 /// be narrow.
 const ROWS_MIN_IN_RANGE: u64 = 1_000;
+/// Share of a table's rows returned from which an index would lead to so many that reading all is as
+/// fast. Planners draw the line between a tenth and a third.
+const RETURNED_MAX: f64 = 0.3;
 /// Share saved of a statement walking an index in the order of the result, without another
 /// statement for comparison: a guess.
 const SAVED_IN_ORDER: f64 = 0.5;
@@ -124,7 +127,8 @@ fn wanted<'a>(
         .tables
         .iter()
         .filter(|table| table.name.eq_ignore_ascii_case(&step.table));
-    if named.count() != 1 || step.access == Access::Other {
+    let is_known = named.count() == 1 && step.access != Access::Other;
+    if !is_known || returns_most(query, step, summary) {
         return None;
     }
     let own = |column: &Column| own_column(query, explained, step, column);
@@ -171,6 +175,16 @@ fn wanted<'a>(
         used,
         statements: vec![(summary, reads)],
     })
+}
+
+/// Whether a statement returns so many of its table's rows that no index is missing, such as those
+/// with `deleted_at IS NULL` of nearly all. Rows of an aggregate, of groups, up to a LIMIT and of
+/// a join say nothing of the rows found.
+fn returns_most(query: &Query, step: &PlanStep, sql: &SqlSummary) -> bool {
+    let are_all = !query.limited && !query.grouped && query.tables.len() == 1;
+    let rows = step.table_rows.max(step.rows) as f64;
+    let returns = || sql.rows_each() >= RETURNED_MAX * rows;
+    are_all && !query::aggregates(&sql.digest) && returns()
 }
 
 /// Whether a step reads and sorts a whole table for the first rows alone.

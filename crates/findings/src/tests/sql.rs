@@ -376,6 +376,29 @@ fn conditions_that_no_index_serves_are_found() {
     assert_eq!(found("lower(content) = ?", 2.0, indexed, 0.05), None);
 }
 
+/// Such as those with a mark of deletion, which few have.
+#[test]
+fn rows_that_nearly_all_are_wanted_need_no_index() {
+    let found = |digest: &str, rows: u64| {
+        let mut step = full_scan("message", &MESSAGE);
+        step.columns.push("deleted_at".to_owned());
+        let run = healthy().issuing(digest, "app.rb:2", 1, 2.0);
+        let run = run.with(|recording| {
+            let used = recording.handled.iter_mut().flat_map(|one| &mut one.sql);
+            used.for_each(|used| used.rows = rows);
+        });
+        let findings = run.explained(digest, vec![step]).findings();
+        findings.iter().any(|it| it.rule == RuleId::MissingIndex)
+    };
+    let kept = "SELECT * FROM message WHERE deleted_at IS NULL";
+    assert!(!found(kept, 9_500), "of 10,000");
+    assert!(found(kept, 500));
+    let newest = format!("{kept} ORDER BY created_at DESC LIMIT ?");
+    assert!(found(&newest, 9_500), "the order is worth an index");
+    let counted = kept.replace('*', "COUNT(*)");
+    assert!(found(&counted, 1));
+}
+
 /// One row returned says nothing about the rows counted or added up.
 #[test]
 fn an_aggregate_may_want_most_of_the_rows() {
