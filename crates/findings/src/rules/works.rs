@@ -1,8 +1,9 @@
 //! Sessions, JSON, Marshal, templates and logging with a large share of the time.
 
+mod remedy;
+
 use std::collections::BTreeMap;
 
-use crate::exact::Exact;
 use crate::rule_id::RuleId;
 use figures::counted;
 use recording::{Act, ActKind, BurstKind, Handled, TextId};
@@ -13,7 +14,8 @@ use crate::context::Context;
 use crate::costs::{Hot, Named, is_template};
 use crate::demand::Demand;
 use crate::text::{called_from, ms, percent, place, title};
-use crate::types::{Confidence, Finding, Remedy, Safety};
+use crate::types::{Confidence, Finding};
+use remedy::remedy;
 
 /// A kind of named work.
 struct Work {
@@ -80,7 +82,7 @@ const WORKS: [Work; 5] = [
         what: phrase!("rendering templates"),
         why: phrase!("the same page is put together anew for each request"),
         remedy: phrase!(
-            "cache fragments that many requests share; render collections at once instead of a partial for each; erubi and hamlit are faster engines"
+            "cache the text of what many requests share; loop over rows within one template instead of rendering one for each"
         ),
         share_min: 0.25,
         confidence: Confidence::Low,
@@ -198,8 +200,6 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     let time = made + loads.sum();
     let share = context.share_inside(made);
     let gain = context.gain(&context.placed_by(demand.plus(loads), work.ms_in()));
-    let less = Less::of(context, work);
-    let exact = less.as_ref().and_then(|less| less.variable(context));
     // The replay takes all of it away; how much of it the remedy takes of a hint's work is not
     // known.
     let is_bound = work.confidence == Confidence::Low;
@@ -214,14 +214,7 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         route: route.to_owned(),
         why: work.why.into(),
         evidence,
-        remedy: Remedy {
-            text: less.map_or_else(|| work.remedy.into(), |less| less.remedy()),
-            safety: match exact {
-                Some(_) => Safety::Careful,
-                None => Safety::Code,
-            },
-            exact,
-        },
+        remedy: remedy(context, work),
         estimated_gain: match is_bound {
             true => text!(
                 "at most {gain}: {time} in all is spent on it",
@@ -359,43 +352,6 @@ fn template_lines(context: &Context<'_>) -> Vec<Text> {
         )
     };
     lines.into_iter().take(LINES_SHOWN).map(line).collect()
-}
-
-/// A log's level, and the next one, with fewer lines.
-struct Less {
-    level: &'static str,
-    next: &'static str,
-}
-
-impl Less {
-    /// `None` for other work, and for a log of warnings and errors.
-    fn of(context: &Context<'_>, work: &Work) -> Option<Less> {
-        let level = context.setting("log level");
-        let (level, next) = match level.filter(|_| work.rule == RuleId::Logging)? {
-            "debug" => ("debug", "info"),
-            "info" => ("info", "warn"),
-            _ => return None,
-        };
-        Some(Less { level, next })
-    }
-
-    fn remedy(&self) -> Text {
-        text!(
-            "log less ({next} instead of {level}), or let a thread of its own write (Logger with a buffered device, a \
-             non-blocking appender such as semantic_logger's)",
-            next = self.next,
-            level = self.level
-        )
-    }
-
-    /// Returns the variable with the level. Rails reads it since 7.1 and in production only, as
-    /// written by `rails new`.
-    fn variable(&self, context: &Context<'_>) -> Option<Exact> {
-        let environment = context.setting("environment");
-        environment
-            .is_none_or(|name| name == "production")
-            .then(|| Exact::variables([("RAILS_LOG_LEVEL", self.next)]))
-    }
 }
 
 /// Returns the settings of the log.

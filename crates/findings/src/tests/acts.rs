@@ -203,6 +203,14 @@ fn named_work_is_told_from_its_share_on() {
     share("template", 2.0, &[]);
     let template = share("template", 4.0, &["template-share"]);
     assert_eq!(template[0].confidence, Confidence::Low);
+    let said = template[0].remedy.text.to_string();
+    assert!(said.starts_with("cache the text"), "{said}");
+    let rails = requests()
+        .doing(ActKind::Work, "template", SITE, 1, 4.0)
+        .set_to("framework", "Rails")
+        .check(&["template-share"]);
+    let said = rails[0].remedy.text.to_string();
+    assert!(said.contains("collection: @rows"), "{said}");
     let both = requests()
         .doing(ActKind::Work, "JSON.generate", SITE, 1, 0.7)
         .doing(ActKind::Work, "JSON.parse", SITE, 1, 0.7);

@@ -111,3 +111,25 @@ fn a_template_costs_what_runs_below_but_its_statements_and_json() {
         "{template:#?}"
     );
 }
+
+/// Rails and Tilt take Erubi by themselves.
+#[test]
+fn of_engines_only_that_in_use_is_named() {
+    let said = |file: &str| {
+        let list = format!("each /srv/app/views/{file} 3");
+        let run = busy(0.0).doing(ActKind::Work, "template", SITE, 1, 1.5);
+        let run = run.set_to("app root", "/srv");
+        let stack = [
+            list.as_str(),
+            "ActionView::Template#render /gems/av.rb 9",
+            WEB,
+        ];
+        let findings = found(&run, &profile(&run, &[(80, &stack), (20, &[WEB])]));
+        let remedy = of_rule(findings, RuleId::TemplateShare).remedy;
+        remedy.text.to_string()
+    };
+    let haml = said("list.html.haml");
+    assert!(haml.contains("Haml 6"), "{haml}");
+    let erb = said("list.html.erb");
+    assert!(!erb.contains("Haml") && !erb.contains("rubi"), "{erb}");
+}
