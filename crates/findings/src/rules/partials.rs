@@ -4,8 +4,9 @@ use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
 use recording::{ActKind, Handled, TextId};
-use words::text;
+use words::{Text, text};
 
+use crate::app;
 use crate::context::Context;
 use crate::demand::Demand;
 use crate::text::{ms, percent, title};
@@ -79,8 +80,7 @@ fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> 
         .chain(of_line)
         .collect(),
         remedy: Remedy {
-            text: text!("render the collection at once (`render partial: \"row\", collection: @rows`), or write a partial of \
-                 a line or two into the template that uses it; cache what many requests share"),
+            text: at_once(context),
             exact: None,
             safety: Safety::Code,
         },
@@ -89,6 +89,20 @@ fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> 
         gain: gain.replayed,
         confidence: Confidence::Medium,
     })
+}
+
+/// Returns the words for fewer renderings. Outside of Rails nothing renders a collection at once.
+fn at_once(context: &Context<'_>) -> Text {
+    match app::is_rails(context) {
+        true => text!(
+            "render the collection at once (`render partial: \"row\", collection: @rows`), or write a partial of a line or two \
+             into the template that uses it; cache what many requests share"
+        ),
+        false => text!(
+            "loop over the rows within one template instead of rendering one for each, and write a template of a line or two \
+             into the one that uses it; cache what many requests share"
+        ),
+    }
 }
 
 /// Returns the number of templates rendered in a request.

@@ -706,6 +706,14 @@ fn partials_cost_what_goes_on_around_them() {
         finding.title,
         "40% of GET /list is spent on calling the partials that app/views/list.erb:2 renders"
     );
+    let said = |finding: &Finding| finding.remedy.text.to_string();
+    let of_rails = one(
+        &run.set_to("framework", "Rails"),
+        samples,
+        "partials-in-loop",
+    );
+    assert!(said(&of_rails).contains("collection:"), "{of_rails:?}");
+    assert!(!said(&finding).contains("collection:"), "{finding:?}");
 }
 
 /// Sinatra renders by a method named after the engine.
