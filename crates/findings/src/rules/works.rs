@@ -44,7 +44,7 @@ const WORKS: [Work; 5] = [
             "the session is read, checked or decrypted, and written again on every request that touches it"
         ),
         remedy: phrase!(
-            "keep only an id in it and the rest in a store on the server; leave it alone on routes that need none; with cookies take the JSON serializer instead of Marshal"
+            "keep only an id in it and the rest in a store on the server; leave it alone on routes that need none; with cookies take JSON instead of Marshal: in Rails the serializer `:hybrid`, which reads the cookies that are out as well (`:json` alone, or another coder of Rack, logs everybody out)"
         ),
         share_min: 0.1,
         confidence: Confidence::Medium,

@@ -198,7 +198,9 @@ fn named_work_is_told_from_its_share_on() {
         json[0].title
     );
     assert!(json[0].remedy.text.to_string().contains("oj"));
-    share("session load", 1.5, &["session-share"]);
+    let session = share("session load", 1.5, &["session-share"]);
+    let said = session[0].remedy.text.to_string();
+    assert!(said.contains("logs everybody out"), "{said}");
     share("Marshal.load", 1.5, &["marshal-share"]);
     share("template", 2.0, &[]);
     let template = share("template", 4.0, &["template-share"]);
