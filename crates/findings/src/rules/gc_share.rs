@@ -46,8 +46,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let cause = cause(&context.recording.runtime);
     let most = allocator(context);
-    let ruby = &context.recording.meta.target.ruby;
-    let (text, exact) = remedy(cause.as_deref(), site, ruby);
+    let (text, exact) = remedy(context, cause.as_deref(), site);
     let because = match (site, cause) {
         (Some(site), _) => text!(", most of it set off at {line}", line = site.line),
         (None, Some(cause)) => text!(", mostly because of {cause}", cause),
@@ -176,19 +175,51 @@ fn collections(context: &Context<'_>) -> Option<Text> {
     })
 }
 
-fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>, ruby: &str) -> (Text, Option<Exact>) {
-    let (text, exact) = of_cause(cause, ruby);
+fn remedy(
+    context: &Context<'_>,
+    cause: Option<&str>,
+    site: Option<Allocator<'_>>,
+) -> (Text, Option<Exact>) {
+    let of_cause = of_cause(cause, &context.recording.meta.target.ruby);
+    let (text, exact) = unless_set(context, of_cause);
     match site {
         Some(site) => (
             text!(
                 "allocate fewer and smaller objects below {line}: keep what does not change, append with << instead of \
-                 +=, walk rows with find_each or pluck instead of loading them all; then: {otherwise}",
+                 +=, load no more rows and columns than are used (`pluck` makes no models); then: {otherwise}",
                 line = site.line,
                 otherwise = text
             ),
             exact,
         ),
         None => (text, exact),
+    }
+}
+
+/// Returns advice without variables where somebody has chosen values for some of them.
+fn unless_set(
+    context: &Context<'_>,
+    (text, exact): (Text, Option<Exact>),
+) -> (Text, Option<Exact>) {
+    let pairs = match &exact {
+        Some(Exact::Variables(pairs)) => pairs.as_slice(),
+        _ => &[],
+    };
+    let set = pairs.iter().filter_map(|(name, _)| {
+        let value = context.setting(name)?;
+        Some(format!("{name}={value}"))
+    });
+    let set: Vec<String> = set.collect();
+    match set.is_empty() {
+        true => (text, exact),
+        false => (
+            text!(
+                "{advice}; set already: {set} (`hakaru compare --env-b` compares other values)",
+                advice = text,
+                set = set.join(" ")
+            ),
+            None,
+        ),
     }
 }
 

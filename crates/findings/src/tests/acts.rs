@@ -397,6 +397,15 @@ fn garbage_is_told_with_its_cause_and_its_maker() {
             .unwrap()
             .starts_with("RUBY_GC_MALLOC_LIMIT=")
     );
+    // Which somebody has chosen.
+    let chosen = collecting("malloc").set_to("RUBY_GC_MALLOC_LIMIT", "200000000");
+    let remedy = &chosen.check(&["gc-share"])[0].remedy;
+    assert_eq!((&remedy.exact, remedy.safety), (&None, Safety::Code));
+    let said = remedy.text.to_string();
+    assert!(
+        said.contains("set already: RUBY_GC_MALLOC_LIMIT=200000000"),
+        "{said}"
+    );
     let heap = |ruby: &str| {
         let run = collecting("newobj").with(|r| r.meta.target.ruby = ruby.to_owned());
         let exact = run.findings()[0].remedy.exact_text();
