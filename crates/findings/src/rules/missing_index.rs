@@ -1,5 +1,6 @@
 //! A table read from end to end for a few rows an index would name.
 
+mod migration;
 pub(super) mod sayings;
 mod unfit;
 
@@ -374,7 +375,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         )),
         why,
         evidence,
-        remedy: remedy(context.database_kind(), table, &wanted.columns()),
+        remedy: remedy(context, table, &wanted.columns()),
         estimated_gain: sayings::unread(gain.text, &saved),
         gain_share: gain.share,
         gain: gain.replayed,

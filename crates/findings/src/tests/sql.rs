@@ -376,6 +376,43 @@ fn conditions_that_no_index_serves_are_found() {
     assert_eq!(found("lower(content) = ?", 2.0, indexed, 0.05), None);
 }
 
+#[test]
+fn a_missing_index_is_added_in_the_apps_words() {
+    let digest = "SELECT * FROM message WHERE channel_id = ?";
+    let remedy = |mapper: &str, server: &str| {
+        let run = healthy()
+            .issuing(digest, "app.rb:2", 1, 2.0)
+            .explained(digest, vec![full_scan("message", &MESSAGE)])
+            .set_to("mapper", mapper)
+            .with(|recording| recording.meta.target.database = server.to_owned());
+        run.check(&["missing-index"])[0].remedy.clone()
+    };
+    let check = |mapper: &str, server: &str, part: &str, exact: &str| {
+        let remedy = remedy(mapper, server);
+        let said = remedy.text.to_string();
+        assert!(said.contains(part), "{said}");
+        assert_eq!(remedy.exact_text().as_deref(), Some(exact));
+    };
+    check(
+        "ActiveRecord",
+        "postgres 15.5",
+        "with `disable_ddl_transaction!`: `add_index :message, :channel_id, algorithm: :concurrently`",
+        "CREATE INDEX CONCURRENTLY message_channel_id ON message (channel_id)",
+    );
+    check(
+        "Sequel",
+        "sqlite",
+        "in a migration: `add_index :message, :channel_id`",
+        "CREATE INDEX message_channel_id ON message (channel_id)",
+    );
+    check(
+        "",
+        "sqlite",
+        "add the index; writes to message",
+        "CREATE INDEX message_channel_id ON message (channel_id)",
+    );
+}
+
 /// Such as those with a mark of deletion, which few have.
 #[test]
 fn rows_that_nearly_all_are_wanted_need_no_index() {

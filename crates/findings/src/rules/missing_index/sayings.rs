@@ -8,7 +8,10 @@ use database::Kind;
 use figures::numbers;
 use words::{Text, text};
 
+use super::migration::Migration;
 use super::{Reads, Wanted};
+use crate::app;
+use crate::context::Context;
 use crate::demand::Demand;
 use crate::text::{fit, ms, place};
 use crate::types::{Confidence, Remedy, Safety};
@@ -101,12 +104,14 @@ impl Told {
     }
 }
 
-/// Returns the statement adding the index, built beside the database's work if possible.
-pub(super) fn remedy(database: Option<Kind>, table: &str, columns: &[&str]) -> Remedy {
+/// Returns the statement adding the index, built beside the database's work if possible, and the
+/// app's way to write that.
+pub(super) fn remedy(context: &Context<'_>, table: &str, columns: &[&str]) -> Remedy {
+    let database = context.database_kind();
     let postgres = database == Some(Kind::Postgres);
     let backticks = database == Some(Kind::Mysql);
     let quote = |name: &str| quoted(name, if backticks { '`' } else { '"' });
-    let name = quote(&index_name(table, columns));
+    let name = index_name(table, columns);
     let listed: Vec<String> = columns.iter().map(|column| quote(column)).collect();
     let (how, side) = if postgres {
         (
@@ -122,18 +127,44 @@ pub(super) fn remedy(database: Option<Kind>, table: &str, columns: &[&str]) -> R
         ("INDEX", text!("they wait while it is built"))
     };
     let exact = format!(
-        "CREATE {how} {name} ON {} ({})",
+        "CREATE {how} {} ON {} ({})",
+        quote(&name),
         quote(table),
         listed.join(", ")
     );
+    let migration =
+        app::mapper(context).map(|mapper| Migration::of(mapper, (table, columns), &name, postgres));
     Remedy {
-        text: text!(
+        text: add(migration.as_ref(), table, side),
+        exact: Some(Exact::Index(exact)),
+        safety: Safety::Careful,
+    }
+}
+
+/// Returns the sentence on adding the index, by a migration where the app has them.
+fn add(migration: Option<&Migration>, table: &str, side: Text) -> Text {
+    let Some(migration) = migration else {
+        return text!(
             "add the index; writes to {table} cost a little more ({side})",
             table,
             side
+        );
+    };
+    let line = &migration.line;
+    match migration.without_transaction {
+        Some(beside) => text!(
+            "add the index, in a migration with `{beside}`: `{line}`; writes to {table} cost a little more ({side})",
+            beside,
+            line,
+            table,
+            side
         ),
-        exact: Some(Exact::Index(exact)),
-        safety: Safety::Careful,
+        None => text!(
+            "add the index, in a migration: `{line}`; writes to {table} cost a little more ({side})",
+            line,
+            table,
+            side
+        ),
     }
 }
 
