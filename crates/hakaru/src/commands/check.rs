@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use figures::text::{left, width};
-use figures::{counted, numbers};
-use load::{Checked, Plan, Trust};
-use recording::Outcome;
+use figures::counted;
+use load::{Plan, Trust};
+use load_report::checked;
 use scenario::{FlowSpec, Scenario};
-use serde::Serialize;
-use words::{Text, text};
+use words::text;
 
 use crate::cli::CheckArgs;
 use crate::context;
@@ -34,16 +32,16 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         ..default
     };
     let mut all = Vec::new();
-    let ran = load::check_once(&plan, &scenario, &mut |checked| {
+    let ran = load::check_once(&plan, &scenario, &mut |one| {
         if !args.form.json {
-            output::data(&shown(&checked, args.verbose));
+            output::data(&checked::shown(&one, args.verbose, language::chosen()));
         }
-        all.push(checked);
+        all.push(one);
     });
     ran.map_err(|error| Failure::new(Exit::Failed, error))?;
-    let failed = failed(&all);
+    let failed = checked::failed(&all);
     match args.form.json {
-        true => output::data(&json(&all)),
+        true => output::data(&checked::json(&all)),
         false => output::notice(text!(
             "{requests}, {failed} failed",
             requests = counted!(all.len() as u64, "request"),
@@ -115,112 +113,5 @@ fn tried(flow: &mut FlowSpec, feed: Option<PathBuf>) {
         for step in &mut socket.steps {
             step.think = None;
         }
-    }
-}
-
-/// Returns the number of failures, retried ones excluded.
-fn failed(all: &[Checked]) -> usize {
-    all.iter()
-        .filter(|checked| checked.outcome != Outcome::Ok && !checked.is_tried_again)
-        .count()
-}
-
-fn shown(checked: &Checked, verbose: bool) -> String {
-    let good = checked.outcome == Outcome::Ok;
-    let say = |text: Text| text.written_in(language::chosen());
-    let marks = [text!("ok"), text!("FAILED"), text!("AGAIN")].map(say);
-    let columns = marks.iter().map(|mark| width(mark)).max().unwrap_or(0);
-    let [well, badly, again] = &marks;
-    let mark = match (good, checked.is_tried_again) {
-        (true, _) => well,
-        (false, true) => again,
-        (false, false) => badly,
-    };
-    let mark = left(mark, columns);
-    let status = match checked.status {
-        0 => "–".to_owned(),
-        status => status.to_string(),
-    };
-    let time = numbers::duration_ms(checked.time.as_millis_f64());
-    let mut text = format!(
-        "{mark}  {status:>3}  {time:>8}  {}   ({})\n",
-        checked.line, checked.place
-    );
-    if !good {
-        let outcome = say(Text::named(checked.outcome.name()));
-        text.push_str(&format!("        {outcome}\n"));
-    }
-    for fault in &checked.faults {
-        let fault = say(Text::named(fault));
-        text.push_str(&format!("        - {fault}\n"));
-    }
-    if !good || verbose || checked.is_message {
-        text.push_str(&quoted(">", &checked.request));
-        text.push_str(&quoted("<", &checked.response));
-    }
-    text
-}
-
-/// The lines of a text behind a mark, without what could steer a terminal.
-fn quoted(mark: &str, text: &str) -> String {
-    let clean = |c: char| match figures::line::steers(c) && c != '\t' {
-        true => '?',
-        false => c,
-    };
-    let line = |line: &str| {
-        let line: String = line.trim_end_matches('\r').chars().map(clean).collect();
-        format!("        {mark} {line}").trim_end().to_owned() + "\n"
-    };
-    text.trim_end().lines().map(line).collect()
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    version: u32,
-    requests: usize,
-    failed: usize,
-    exchanges: Vec<Exchange<'a>>,
-}
-
-#[derive(Serialize)]
-struct Exchange<'a> {
-    line: &'a str,
-    place: &'a str,
-    outcome: &'static str,
-    status: u16,
-    time_ms: f64,
-    body_bytes: u64,
-    faults: &'a [String],
-    tried_again: bool,
-    request: &'a str,
-    response: &'a str,
-}
-
-fn json(all: &[Checked]) -> String {
-    let exchanges: Vec<Exchange<'_>> = all.iter().map(exchange_of).collect();
-    let document = Document {
-        format: "hakaru-check",
-        version: 1,
-        requests: all.len(),
-        failed: failed(all),
-        exchanges,
-    };
-    let text = serde_json::to_string_pretty(&document);
-    text.expect("maps have text keys and nothing else can fail") + "\n"
-}
-
-fn exchange_of(checked: &Checked) -> Exchange<'_> {
-    Exchange {
-        line: &checked.line,
-        place: &checked.place,
-        outcome: checked.outcome.name(),
-        status: checked.status,
-        time_ms: checked.time.as_millis_f64(),
-        body_bytes: checked.body_bytes,
-        faults: &checked.faults,
-        tried_again: checked.is_tried_again,
-        request: &checked.request,
-        response: &checked.response,
     }
 }
