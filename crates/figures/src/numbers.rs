@@ -109,6 +109,22 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
+/// Ascending numbers as ranges: `1–4, 7`.
+pub fn ranges(numbers: &[i64]) -> String {
+    let mut ranges: Vec<(i64, i64)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => ranges.push((*number, *number)),
+        }
+    }
+    let written = ranges.into_iter().map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        _ => format!("{first}–{last}"),
+    });
+    written.collect::<Vec<String>>().join(", ")
+}
+
 /// Three significant digits, never an exponent; two decimals at most.
 fn significant(value: f64) -> String {
     let size = value.abs();
@@ -167,6 +183,12 @@ mod tests {
         assert_eq!(counted(0, "error"), "0 errors");
         assert_eq!(counted(1, "failed check"), "1 failed check");
         assert_eq!(counted(2_400, "error"), "2,400 errors");
+    }
+
+    #[test]
+    fn neighbours_are_one_range() {
+        assert_eq!(ranges(&[1, 2, 3, 7, 9, 10]), "1–3, 7, 9–10");
+        assert_eq!(ranges(&[]), "");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub use claim::RunClaim;
 pub use error::StoreError;
 pub use journal::JournalEntry;
 pub use profile::StoredProfile;
-pub use prune::Removed;
+pub use prune::{Old, Removed};
 pub use trial::Trial;
 pub use undo::Undo;
 pub use write::RunWriter;
