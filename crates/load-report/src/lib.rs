@@ -15,6 +15,7 @@ pub mod live;
 pub mod page;
 pub mod prometheus;
 pub mod rows;
+pub mod run;
 pub mod search;
 mod v1;
 

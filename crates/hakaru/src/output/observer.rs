@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use experiment::{Context, Observer, Phase, PhaseGuard, Settings};
-use figures::counted;
+use experiment::{Context, Observer, Phase, PhaseGuard};
 use recording::{Exchange, Nanos};
 use words::{Text, text};
 
@@ -71,8 +70,9 @@ impl Observer for RunObserver {
                 ticking(text!("starting the app"))
             }
             Phase::Load(settings) => {
-                output::notice(announcement(settings));
                 let plan = &settings.plan;
+                let url = settings.endpoint.authority();
+                output::notice(load_report::run::announcement(&url, plan));
                 *live = Some((Live::new(plan.warmup, plan.duration), Progress::new()));
                 Box::new(())
             }
@@ -120,41 +120,4 @@ impl Observer for SeriesObserver {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.clear();
     }
-}
-
-fn announcement(settings: &Settings) -> Text {
-    let plan = &settings.plan;
-    let load = match &plan.pace {
-        load::Pace::Closed => counted!(u64::from(plan.connections), "connection"),
-        load::Pace::Constant { per_second } => text!(
-            "{rate} requests/s over at most {connections}",
-            rate = per_second.to_string(),
-            connections = counted!(u64::from(plan.connections), "connection")
-        ),
-        load::Pace::Scheduled(schedule) => {
-            text!("{rate} requests/s", rate = schedule.to_string())
-        }
-    };
-    let (url, duration) = (settings.endpoint.authority(), seconds(plan.duration));
-    match plan.warmup {
-        Nanos(0) => text!(
-            "loading {url}: {load} for {duration} s; Ctrl-C ends it with what was measured",
-            url,
-            load,
-            duration
-        ),
-        warmup => text!(
-            "loading {url}: {load} for {duration} s after {warmup} s of warm-up; Ctrl-C ends it with what was measured",
-            url,
-            load,
-            duration,
-            warmup = seconds(warmup)
-        ),
-    }
-}
-
-/// Seconds without superfluous digits: `20`, `0.5`.
-fn seconds(length: Nanos) -> String {
-    let text = format!("{:.2}", length.as_secs_f64());
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
