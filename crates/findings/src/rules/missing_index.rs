@@ -24,8 +24,8 @@ const ROWS_MIN: u64 = 100;
 /// Rows below which a range of an index is read fast enough. Ten times as much, since the range may
 /// be narrow.
 const ROWS_MIN_IN_RANGE: u64 = 1_000;
-/// Share of a table's rows returned from which an index would lead to so many that reading all is as
-/// fast. Planners draw the line between a tenth and a third.
+/// Share of a table's rows returned from which an index would lead to so many rows that reading all
+/// is as fast. Planners draw the line between a tenth and a third.
 const RETURNED_MAX: f64 = 0.3;
 /// Share saved of a statement walking an index in the order of the result, without another
 /// statement for comparison: a guess.

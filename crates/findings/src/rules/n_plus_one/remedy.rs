@@ -41,8 +41,8 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
         }
         None => text!("query once for all of them, with a JOIN or IN (…)"),
     };
-    // A LIMIT counts the rows of one value only, of which an aggregate has one; and a GROUP BY of its
-    // own has another meaning with many.
+    // A LIMIT counts the rows of one value only, of which an aggregate has one; and a GROUP BY of
+    // its own has another meaning with many.
     let limited = |query: &Query| query.limited && !query::aggregates(digest);
     let plain = query
         .as_ref()
