@@ -5,6 +5,7 @@ use crate::rule_id::RuleId;
 use recording::BurstKind;
 use words::{Text, text};
 
+use crate::app;
 use crate::context::Context;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -64,7 +65,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 
 /// Returns the remedy: another environment, or, in production, no reloading there.
 fn remedy(context: &Context<'_>, reloading: Option<&str>) -> Remedy {
-    let is_rails = reloading == Some("Rails") || context.setting("RAILS_ENV").is_some();
+    let is_rails = reloading == Some("Rails") || app::is_rails(context);
     // Plain Rack has the variable only.
     let environment = context.setting("environment");
     let is_production = environment.or(context.setting("RACK_ENV")) == Some("production");

@@ -309,6 +309,8 @@ fn the_environment_is_changed_where_it_is_another_one() {
         exact(&[development, sinatra]).as_deref(),
         Some("RACK_ENV=production")
     );
+    let rails = exact(&[development, ("framework", "Rails")]);
+    assert_eq!(rails.as_deref(), Some("RAILS_ENV=production"));
     // Which comes before RACK_ENV.
     let named = exact(&[development, ("APP_ENV", "development")]);
     assert_eq!(named.as_deref(), Some("APP_ENV=production"));
