@@ -91,6 +91,25 @@ fn other_waits_are_less_certain() {
         .check(&[]);
 }
 
+/// Also of an app with connections and no models.
+#[test]
+fn the_pool_has_the_name_of_the_mappers_option() {
+    let exact = |name: &str, value: &str| {
+        let run = requests().doing(ActKind::Lock, "connection pool", SITE, 1, 4.0);
+        let findings = run.set_to(name, value).check(&["pool-wait"]);
+        findings[0].remedy.exact_text()
+    };
+    let models = exact(
+        "association Sequel Order.notes",
+        "many orders notes order_id",
+    );
+    assert_eq!(models.as_deref(), Some("max_connections: 5"));
+    let bare = exact("mapper", "Sequel");
+    assert_eq!(bare.as_deref(), Some("max_connections: 5"));
+    let both = exact("mapper", "ActiveRecord, Sequel");
+    assert_eq!(both.as_deref(), Some("pool: 5"));
+}
+
 #[test]
 fn locks_and_pools_are_told_apart() {
     let check = |what: &str, rule: &'static str, title: &str, exact: Option<&str>| {
@@ -132,26 +151,6 @@ fn locks_and_pools_are_told_apart() {
     requests()
         .doing(ActKind::Lock, "Mutex", SITE, 1, 0.4)
         .check(&[]);
-    let sequel = requests()
-        .doing(ActKind::Lock, "connection pool", SITE, 1, 4.0)
-        .set_to(
-            "association Sequel Order.notes",
-            "many orders notes order_id",
-        )
-        .check(&["pool-wait"]);
-    assert_eq!(
-        sequel[0].remedy.exact_text().as_deref(),
-        Some("max_connections: 5")
-    );
-    // Connections without a model.
-    let bare = requests()
-        .doing(ActKind::Lock, "connection pool", SITE, 1, 4.0)
-        .set_to("mapper", "Sequel")
-        .check(&["pool-wait"]);
-    assert_eq!(
-        bare[0].remedy.exact_text().as_deref(),
-        Some("max_connections: 5")
-    );
     // The database has a connection for each of the five threads: another pool is too small.
     let other = requests()
         .doing(ActKind::Lock, "connection pool", SITE, 1, 4.0)

@@ -222,77 +222,82 @@ fn a_loop_that_changes_rows_is_answered_by_its_verb() {
 }
 
 /// Statements as written by ActiveRecord for a view reading models one by one.
-#[test]
-fn a_loop_over_models_is_answered_in_the_mappers_own_words() {
+const CUSTOMER: &str =
+    r#"SELECT "customers".* FROM "customers" WHERE "customers"."id" = ? LIMIT ?"#;
+const ITEMS: &str = r#"SELECT "line_items".* FROM "line_items" WHERE "line_items"."order_id" = ?"#;
+const NOTES: &str = r#"SELECT COUNT(*) FROM "notes" WHERE "notes"."order_id" = ?"#;
+
+/// Returns the remedy for a loop over orders with such statements.
+fn of_loop(statements: &[&str]) -> crate::Remedy {
     let line = "app/views/orders/index.html.erb:8 < app/views/orders/index.html.erb:5";
     let orders = r#"SELECT "orders".* FROM "orders" ORDER BY "orders"."id" LIMIT ?"#;
-    let customer = r#"SELECT "customers".* FROM "customers" WHERE "customers"."id" = ? LIMIT ?"#;
-    let items = r#"SELECT "line_items".* FROM "line_items" WHERE "line_items"."order_id" = ?"#;
-    let count = r#"SELECT COUNT(*) FROM "notes" WHERE "notes"."order_id" = ?"#;
     let related = [
         ("Order.customer", "one orders customers id"),
         ("Order.line_items", "many orders line_items order_id"),
         ("Order.notes", "many orders notes order_id"),
         ("Order.tags", "many orders tags order_id orders_tags"),
     ];
-    let run = |loops: &[&str]| {
-        let mut run = healthy().issuing(orders, line, 1, 0.1);
-        for statement in loops {
-            run = run.issuing(statement, line, 40, 2.0);
-        }
-        run.0.agents[0].settings = related
-            .map(|(name, value)| Setting {
-                name: format!("association ActiveRecord {name}"),
-                value: value.to_owned(),
-            })
-            .to_vec();
-        run.check(&["n-plus-one"])[0].remedy.clone()
-    };
-    let both = run(&[customer, items]);
+    let mut run = healthy().issuing(orders, line, 1, 0.1);
+    for statement in statements {
+        run = run.issuing(statement, line, 40, 2.0);
+    }
+    for (name, value) in related {
+        run = run.set_to(&format!("association ActiveRecord {name}"), value);
+    }
+    run.check(&["n-plus-one"])[0].remedy.clone()
+}
+
+#[test]
+fn a_loop_over_models_is_answered_in_the_mappers_own_words() {
+    let both = of_loop(&[CUSTOMER, ITEMS]);
     assert_eq!(
         both.exact_text().as_deref(),
         Some("Order.includes(:customer, :line_items)")
     );
     let tags = r#"SELECT "tags".* FROM "tags" INNER JOIN "orders_tags" ON "tags"."id" = "orders_tags"."tag_id" WHERE "orders_tags"."order_id" = ?"#;
-    let joined = run(&[customer, tags]);
+    let joined = of_loop(&[CUSTOMER, tags]);
     assert_eq!(
         joined.exact_text().as_deref(),
         Some("Order.includes(:customer, :tags)")
     );
-    // Rows that nobody shows are not loaded to be counted.
-    let counted = run(&[count]);
+    // Loading the association gives other rows, or rows in place of a sum.
+    let latest = of_loop(&[format!("{ITEMS} ORDER BY id DESC LIMIT ?").as_str()]);
+    assert_eq!(latest.exact, None);
+    assert!(latest.text.to_string().contains("ROW_NUMBER"), "{latest:?}");
+    let later = of_loop(&[format!("{ITEMS} AND created_at > ?").as_str()]);
+    let sum = ITEMS.replace(r#""line_items".*"#, "SUM(price)");
+    let sum = of_loop(&[sum.as_str()]);
+    let exact = [later, sum].map(|remedy| remedy.exact_text().unwrap_or_default());
+    assert!(!exact[0].contains("includes"), "{exact:?}");
+    assert!(exact[1].contains("GROUP BY"), "{exact:?}");
+}
+
+/// Rows that nobody shows are not loaded to be counted.
+#[test]
+fn rows_that_are_only_counted_are_counted_at_once() {
+    let said = |remedy: &crate::Remedy, part: &str| remedy.text.to_string().contains(part);
+    let counted = of_loop(&[NOTES]);
     assert_eq!(
         counted.exact_text().as_deref(),
         Some(
             r#"SELECT "notes"."order_id", COUNT(*) FROM "notes" WHERE "notes"."order_id" IN (?) GROUP BY "notes"."order_id""#
         )
     );
-    let said = |remedy: &crate::Remedy, part: &str| remedy.text.to_string().contains(part);
     assert!(said(&counted, "group(:order_id).count"), "{counted:?}");
     assert!(said(&counted, "counter_cache"), "{counted:?}");
-    let beside = run(&[customer, count]);
+    let beside = of_loop(&[CUSTOMER, NOTES]);
     assert_eq!(
         beside.exact_text().as_deref(),
         Some("Order.includes(:customer)")
     );
     assert!(said(&beside, "group(:order_id).count"), "{beside:?}");
-    let shown = count.replace("COUNT(*)", r#""notes".*"#);
-    let sized = run(&[shown.as_str(), count]);
+    let shown = NOTES.replace("COUNT(*)", r#""notes".*"#);
+    let sized = of_loop(&[shown.as_str(), NOTES]);
     assert_eq!(
         sized.exact_text().as_deref(),
         Some("Order.includes(:notes)")
     );
     assert!(said(&sized, "`size`"), "{sized:?}");
-    // Loading the association gives other rows, or rows in place of a sum.
-    let latest = run(&[format!("{items} ORDER BY id DESC LIMIT ?").as_str()]);
-    assert_eq!(latest.exact, None);
-    assert!(latest.text.to_string().contains("ROW_NUMBER"), "{latest:?}");
-    let later = run(&[format!("{items} AND created_at > ?").as_str()]);
-    let sum = items.replace(r#""line_items".*"#, "SUM(price)");
-    let sum = run(&[sum.as_str()]);
-    let exact = [later, sum].map(|remedy| remedy.exact_text().unwrap_or_default());
-    assert!(!exact[0].contains("includes"), "{exact:?}");
-    assert!(exact[1].contains("GROUP BY"), "{exact:?}");
 }
 
 #[test]
