@@ -3,18 +3,25 @@
 //!
 //! What is known, from outside to inside: the generator's own time (of `hakaru run`), the proxy's
 //! time (`$request_time`), the proxy's wait for each app host (`$upstream_response_time` by
-//! `$upstream_addr`), the app's own account (`X-Runtime` in the proxy's log), the number of
-//! statements and their time in the server (slow log or counters), and the round trips of the
-//! connections between hosts. A layer is what one knows more than the next. What is not known makes
-//! no layer of its own: it stays in the layer outside of it.
+//! `$upstream_addr`), the app's own account (its agents' records, else `X-Runtime` in the proxy's
+//! log), the number of statements and their time in the server (slow log or counters), and the
+//! round trips of the connections between hosts. A layer is what one knows more than the next. What
+//! is not known makes no layer of its own: it stays in the layer outside of it.
+//!
+//! Each of these is a duration by one clock. No stamps of two hosts are subtracted, so how far
+//! their clocks are apart, and how surely that is known, changes nothing here.
+
+mod recorded;
 
 use std::net::IpAddr;
 
 use logs::access::Behind;
 
 use crate::notes::Subject;
+pub use recorded::{Recorded, TERMS};
 
-/// Share of an app host's requests with the app's own account, from which the account counts.
+/// Share of an app host's requests with the app's own account, from which the account counts; and
+/// share of the proxy's requests among those with an account by agents.
 const OWN_SHARE: f64 = 0.9;
 
 /// The load's view of the same requests.
@@ -63,6 +70,8 @@ pub struct Layer {
     pub place: Place,
     /// Seconds of the mean request of the proxy's log.
     pub mean_s: f64,
+    /// The same seconds by the agents' terms, in the order of [`TERMS`]; of apps with agents only.
+    pub terms_s: Option<[f64; TERMS.len()]>,
 }
 
 /// The mean request of a proxy, taken apart.
@@ -178,17 +187,13 @@ impl<'a> Inner<'a> {
 /// seconds of all requests in the database.
 fn of_app(hosts: &[Subject], proxy: &Subject, one: &Behind, database: &Inner) -> (Vec<Layer>, f64) {
     let share = 1.0 / proxy.requests as f64;
-    let name = host_at(hosts, &one.address)
-        .or_else(|| only_app(hosts, proxy))
-        .map_or_else(|| one.address.clone(), str::to_owned);
+    let name = app_host(hosts, proxy, one);
     let waited_s = one.waited.sum();
-    let has_own = one.own.count() as f64 >= OWN_SHARE * one.requests() as f64;
-    // Requests without an account are taken to be like the others.
-    let own_s = one
-        .own
-        .mean()
-        .filter(|_| has_own)
-        .map(|mean| (mean * one.requests() as f64).min(waited_s));
+    let recorded = recorded_by(hosts, proxy, &name)
+        .map(|recorded| recorded.of_requests(one.requests(), waited_s));
+    let own_s = recorded
+        .map(|recorded| recorded.total_s())
+        .or_else(|| by_header(one));
     let mut layers = Vec::new();
     if let Some(own_s) = own_s {
         let place = Place::Between(proxy.name.to_owned(), name.clone());
@@ -196,23 +201,55 @@ fn of_app(hosts: &[Subject], proxy: &Subject, one: &Behind, database: &Inner) ->
     }
     let inside_s = own_s.unwrap_or(waited_s);
     // Statements of other clients than these apps may be among those of the database.
-    let database_s = (database.seconds * one.requests() as f64).min(inside_s);
+    let outside_s = recorded.map_or(inside_s, |recorded| recorded.outside_s());
+    let database_s = (database.seconds * one.requests() as f64).min(outside_s);
     let round_trip_s = database
         .host
         .and_then(|host| round_trip(hosts, &name, host))
         .unwrap_or(0.0);
     let way_s = database.trips * one.requests() as f64 * round_trip_s;
-    let way_s = way_s.min(inside_s - database_s);
+    let way_s = way_s.min(outside_s - database_s);
     let place = Place::App {
         host: name.clone(),
         with_way: own_s.is_none(),
     };
-    layers.push(layer(place, (inside_s - database_s - way_s) * share));
+    let terms_s = recorded.map(|recorded| recorded.without(database_s + way_s));
+    layers.push(Layer {
+        terms_s: terms_s.map(|terms_s| terms_s.map(|seconds| seconds * share)),
+        ..layer(place, (inside_s - database_s - way_s) * share)
+    });
     if let Some(host) = database.host.filter(|host| **host != name) {
         let place = Place::Between(name, host.to_owned());
         layers.push(layer(place, way_s * share));
     }
     (layers, database_s)
+}
+
+/// Returns the name of the host of a server behind a proxy, else the server's address.
+fn app_host(hosts: &[Subject], proxy: &Subject, one: &Behind) -> String {
+    host_at(hosts, &one.address)
+        .or_else(|| only_app(hosts, proxy))
+        .map_or_else(|| one.address.clone(), str::to_owned)
+}
+
+/// Returns the seconds of all requests by the app's header, where most requests have one.
+fn by_header(one: &Behind) -> Option<f64> {
+    let has_own = one.own.count() as f64 >= OWN_SHARE * one.requests() as f64;
+    // Requests without an account are taken to be like the others.
+    let mean_s = one.own.mean().filter(|_| has_own)?;
+    Some((mean_s * one.requests() as f64).min(one.waited.sum()))
+}
+
+/// Returns what the agents of an app host recorded. Of more requests than the proxy passed there
+/// many are not the proxy's, and nobody knows which.
+fn recorded_by(hosts: &[Subject], proxy: &Subject, name: &str) -> Option<Recorded> {
+    let recorded = hosts.iter().find(|host| host.name == name)?.recorded?;
+    let is_there = |one: &&Behind| app_host(hosts, proxy, one) == name;
+    let passed_on: u64 = (proxy.behind.iter().filter(is_there))
+        .map(Behind::requests)
+        .sum();
+    let is_proxys = OWN_SHARE * recorded.requests as f64 <= passed_on as f64;
+    (is_proxys && recorded.requests > 0).then_some(recorded)
 }
 
 /// Returns the only possible app host of a log without addresses.
@@ -230,5 +267,6 @@ fn layer(place: Place, mean_s: f64) -> Layer {
     Layer {
         place,
         mean_s: mean_s.max(0.0),
+        terms_s: None,
     }
 }

@@ -4,7 +4,7 @@
 use logs::access::Behind;
 use remote::clock::Offset;
 
-use crate::layers::{self, Statements};
+use crate::layers::{self, Recorded, Statements};
 use crate::usage::Usage;
 
 /// Share of a host's cores in use from which the host is full.
@@ -57,6 +57,8 @@ pub struct Subject<'a> {
     pub behind: &'a [Behind],
     /// Work of the host's database, where a slow log was read.
     pub statements: Option<Statements>,
+    /// What agents inside of the host's app recorded.
+    pub recorded: Option<Recorded>,
     /// Requests in the log with an end before the window, by clocks set right.
     pub early: u64,
 }

@@ -1,7 +1,8 @@
 use std::net::IpAddr;
 
 use super::*;
-use crate::layers::{Balance, Client, Layer, Place, balance};
+use crate::layers::{Balance, Client, Layer, Place, Recorded, TERMS, balance};
+use crate::message::RouteTime;
 use crate::sockets::Link;
 use crate::usage::Processes;
 
@@ -14,6 +15,7 @@ struct Host {
     took_s: f64,
     behind: Vec<Behind>,
     statements: Option<Statements>,
+    recorded: Option<Recorded>,
     early: u64,
 }
 
@@ -30,6 +32,7 @@ fn host(name: &'static str, role: &str, cpu_cores: f64, opened: u64) -> Host {
         took_s: 0.0,
         behind: Vec::new(),
         statements: None,
+        recorded: None,
         early: 0,
     }
 }
@@ -80,6 +83,7 @@ fn subjects(hosts: &[Host]) -> Vec<Subject<'_>> {
         took_s: host.took_s,
         behind: &host.behind,
         statements: host.statements,
+        recorded: host.recorded,
         early: host.early,
     });
     subjects.collect()
@@ -259,7 +263,7 @@ fn layers_of(hosts: &[Host], client: Option<Client>) -> (f64, Vec<(Place, f64)>)
     let Balance { mean_s, layers, .. } = balance(&subjects(hosts), client).expect("a balance");
     let sum: f64 = layers.iter().map(|layer| layer.mean_s).sum();
     assert!((sum - mean_s).abs() < 1e-9, "{sum} {mean_s} {layers:?}");
-    let rounded = |Layer { place, mean_s }: Layer| (place, (mean_s * 1e5).round() / 1e2);
+    let rounded = |Layer { place, mean_s, .. }: Layer| (place, (mean_s * 1e5).round() / 1e2);
     (mean_s, layers.into_iter().map(rounded).collect())
 }
 
@@ -286,6 +290,90 @@ fn the_balance_ends_where_the_time_is() {
         (Place::Database(name("db")), 3.0),
     ];
     assert_eq!(layers, expected);
+}
+
+/// Requests recorded by agents, each with milliseconds in the queue and in states of the handler.
+fn recorded(requests: u64, queue_ms: u64, states_ms: [u64; 8]) -> Option<Recorded> {
+    let all_ns = |ms: u64| requests * ms * 1_000_000;
+    Some(Recorded::of(&[RouteTime {
+        requests,
+        waited_ns: all_ns(queue_ms),
+        time_ns: all_ns(states_ms.iter().sum()),
+        states_ns: states_ms.map(all_ns),
+        ..RouteTime::default()
+    }]))
+}
+
+/// The terms of the app on a host in milliseconds, those above 0, rounded to a hundredth.
+fn terms_of(hosts: &[Host], host: &str) -> Vec<(&'static str, f64)> {
+    let balance = balance(&subjects(hosts), None).expect("a balance");
+    let is_app = |layer: &&Layer| match &layer.place {
+        Place::App { host: own, .. } => own == host,
+        _ => false,
+    };
+    let app = balance.layers.iter().find(is_app).expect("an app");
+    let Some(terms_s) = app.terms_s else {
+        return Vec::new();
+    };
+    let sum: f64 = terms_s.iter().sum();
+    assert!((sum - app.mean_s).abs() < 1e-9, "{sum} {app:?}");
+    let terms = TERMS.into_iter().zip(terms_s);
+    let rounded = terms.map(|(name, seconds)| (name, (seconds * 1e5).round() / 1e2));
+    rounded.filter(|(_, ms)| *ms > 0.0).collect()
+}
+
+#[test]
+fn the_part_of_an_app_with_agents_is_split_into_their_terms() {
+    let mut hosts = three(12, 10, 1_000);
+    // 3 ms of SQL in the server and 1 ms on the way there are of its 6 ms in SQL calls.
+    hosts[1].recorded = recorded(100, 1, [2, 0, 6, 0, 0, 0, 0, 1]);
+    let (_, layers) = layers_of(&hosts, None);
+    let app1 = Place::App {
+        host: name("app1"),
+        with_way: false,
+    };
+    let found = layers.iter().find(|layer| layer.0 == app1);
+    assert_eq!(found.map(|layer| layer.1), Some(3.0));
+    let queued = Place::Between(name("web"), name("app1"));
+    let found = layers.iter().find(|layer| layer.0 == queued);
+    assert_eq!(found.map(|layer| layer.1), Some(1.0));
+    let terms = [
+        ("queue", 0.5),
+        ("gvl_wait", 1.0),
+        ("sql", 1.0),
+        ("running", 0.5),
+    ];
+    assert_eq!(terms_of(&hosts, "app1"), terms);
+    assert!(terms_of(&hosts, "app2").is_empty());
+    // A random part of the requests stands for all.
+    hosts[1].recorded = recorded(7, 1, [2, 0, 6, 0, 0, 0, 0, 1]);
+    assert_eq!(terms_of(&hosts, "app1"), terms);
+    // Others ask the app too, and what they asked for is not known.
+    hosts[1].recorded = recorded(200, 1, [2, 0, 6, 0, 0, 0, 0, 1]);
+    assert!(terms_of(&hosts, "app1").is_empty());
+}
+
+#[test]
+fn statements_take_no_longer_than_the_app_waits_for_them() {
+    let mut hosts = three(12, 10, 1_000);
+    // A connection being opened, or a driver that the agents do not know, is other I/O.
+    hosts[1].recorded = recorded(100, 0, [0, 0, 1, 0, 0, 0, 1, 8]);
+    assert_eq!(terms_of(&hosts, "app1"), [("running", 4.0)]);
+    let (_, layers) = layers_of(&hosts, None);
+    let database = layers.last().expect("layers");
+    // Of app1 2 ms, of app2 3 ms.
+    assert_eq!(database, &(Place::Database(name("db")), 2.5));
+}
+
+#[test]
+fn terms_of_a_log_that_rounds_down_are_no_longer_than_the_proxy_waited() {
+    let mut hosts = three(12, 10, 1_000);
+    hosts[1].recorded = recorded(100, 0, [0, 0, 4, 0, 0, 0, 0, 20]);
+    let (_, layers) = layers_of(&hosts, None);
+    let way = Place::Between(name("web"), name("app1"));
+    let found = layers.iter().find(|layer| layer.0 == way);
+    assert_eq!(found.map(|layer| layer.1), Some(0.0));
+    assert_eq!(terms_of(&hosts, "app1"), [("running", 5.0)]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub mod stored;
 use std::time::Duration;
 
 use collect::follow::{Database, Followed};
-use collect::layers::{self, Balance, Client, Statements};
+use collect::layers::{self, Balance, Client, Recorded, Statements};
 use collect::notes::{self, Note, Subject};
 use logs::access::Behind;
 use logs::{Digest, Unread};
@@ -177,6 +177,7 @@ impl View {
                 took_s: served.took_s,
                 behind: &served.behind,
                 statements: served.statements,
+                recorded: (followed.inside.as_ref()).map(|inside| Recorded::of(&inside.routes)),
                 early: seconds.as_ref().map_or(0, |seconds| seconds.early),
             })
         });
@@ -230,8 +231,9 @@ fn origin_ns(hosts: &[Collected]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use collect::follow::Log;
-    use collect::message::{Counted, DatabaseEnd};
+    use collect::follow::{Inside, Log};
+    use collect::message::{Counted, DatabaseEnd, RouteTime};
+    use collect::usage::Usage;
 
     use super::*;
 
@@ -254,9 +256,8 @@ mod tests {
         served.statements.expect("statements").round_trips
     }
 
-    #[test]
-    fn lines_that_could_not_be_read_stand_below_their_log() {
-        let text = "uri:/a\tstatus:200\nbroken\n";
+    /// A host with an access log.
+    fn host(text: &str, usage: Option<Usage>, inside: Option<Inside>) -> Collected {
         let digest = logs::read(text.as_bytes(), None, &logs::access::Grouping::Routes);
         let log = Log {
             path: "a.log".to_owned(),
@@ -270,24 +271,62 @@ mod tests {
         let followed = Followed {
             cores: 2,
             core_limit: None,
-            usage: None,
+            usage,
             clock: None,
             logs: vec![log],
             database: None,
-            inside: None,
+            inside,
             units: Vec::new(),
             began_ns: None,
             lost: None,
         };
-        let host = Collected {
+        Collected {
             name: "web".to_owned(),
             roles: Vec::new(),
             followed: Ok(followed),
-        };
-        let view = View::of(vec![host], Duration::from_secs(1), None);
-        let page = page::of(&view, 20);
+        }
+    }
+
+    fn view(host: Collected) -> View {
+        View::of(vec![host], Duration::from_secs(1), None)
+    }
+
+    #[test]
+    fn lines_that_could_not_be_read_stand_below_their_log() {
+        let text = "uri:/a\tstatus:200\nbroken\n";
+        let page = page::of(&view(host(text, None, None)), 20);
         let words: Vec<&str> = page.split_whitespace().collect();
         let line = "a.log: 1 line could not be read and are in no figure; the first: broken";
+        assert!(words.join(" ").contains(line), "{page}");
+    }
+
+    #[test]
+    fn the_balance_splits_an_app_with_agents_by_their_terms() {
+        let text = "uri:/a\tstatus:200\treqtime:0.011\tapptime:0.010\n";
+        let route = RouteTime {
+            requests: 1,
+            waited_ns: 1_000_000,
+            time_ns: 8_000_000,
+            states_ns: [0, 0, 6_000_000, 0, 0, 0, 0, 1_000_000],
+            ..RouteTime::default()
+        };
+        let inside = Inside {
+            routes: vec![route],
+            ..Inside::default()
+        };
+        let view = view(host(text, Some(Usage::default()), Some(inside)));
+        let document = json::of(&view);
+        let layers = document["balance"]["layers"].as_array().expect("layers");
+        let app = layers.iter().find(|layer| layer["kind"] == "app");
+        let terms = &app.expect("an app")["terms_s"];
+        let micros = |name: &str| terms[name].as_f64().map(|seconds| (seconds * 1e6).round());
+        assert_eq!(micros("queue"), Some(1e3));
+        assert_eq!(micros("sql"), Some(6e3));
+        assert_eq!(micros("unaccounted"), Some(1e3));
+        assert_eq!(layers[0]["terms_s"], serde_json::Value::Null);
+        let page = page::of(&view, 20);
+        let words: Vec<&str> = page.split_whitespace().collect();
+        let line = "app on web sql 6.00 ms 67%, queue 1.00 ms 11%";
         assert!(words.join(" ").contains(line), "{page}");
     }
 

@@ -1,6 +1,7 @@
 //! What agents recorded inside of an app, on the terminal's page.
 
 use collect::follow::Inside;
+use collect::layers::TERMS;
 use collect::message::RouteTime;
 use console::columns::Columns;
 use figures::{counted, numbers};
@@ -24,6 +25,26 @@ const STATES: [Phrase; 8] = [
     phrase!("other io"),
     phrase!("running"),
 ];
+
+/// Words for the terms of an app in the balance, in the order of [`TERMS`].
+fn terms() -> [Phrase; TERMS.len()] {
+    let [gvl_wait, gc, sql, http, lock, sleep, other_io, running] = STATES;
+    let (queue, missed) = (phrase!("queue"), phrase!("unaccounted"));
+    [
+        queue, gvl_wait, gc, sql, http, lock, sleep, other_io, running, missed,
+    ]
+}
+
+/// Returns the terms of an app in the balance, the largest first, such as
+/// `sql 6.20 ms 62%, gvl wait 2.00 ms 20%`.
+pub(super) fn told(terms_s: &[f64; TERMS.len()]) -> String {
+    let all_s: f64 = terms_s.iter().sum();
+    let parts = terms_s.iter().copied().zip(terms());
+    let words = |seconds: f64, name: &str, share: &str| {
+        format!("{name} {} {share}", numbers::duration_ms(seconds * 1e3))
+    };
+    largest(parts.collect(), all_s, TERMS.len(), words)
+}
 
 /// Adds the routes and the statements of an app, at most `limit` of each, or all for 0.
 pub(super) fn add(columns: &mut Columns, host: &str, inside: &Inside, limit: usize) {
@@ -86,18 +107,31 @@ fn add_routes(columns: &mut Columns, inside: &Inside, shown: usize) {
 
 /// Returns the largest states of a route, such as `sql 62 %, gvl wait 20 %`.
 fn states(route: &RouteTime) -> String {
+    let states = route.states_ns.map(|nanos| nanos as f64);
+    let parts = states.into_iter().zip(STATES);
+    let words = |_, name: &str, share: &str| format!("{name} {share}");
+    largest(
+        parts.collect(),
+        route.time_ns.max(1) as f64,
+        STATES_SHOWN,
+        words,
+    )
+}
+
+/// Returns the largest parts of `all` by `words` of the part, its name and its share.
+fn largest(
+    mut parts: Vec<(f64, Phrase)>,
+    all: f64,
+    shown: usize,
+    words: impl Fn(f64, &str, &str) -> String,
+) -> String {
     let language = console::language::chosen();
-    let all = route.time_ns.max(1) as f64;
-    let mut states: Vec<(u64, Phrase)> = route.states_ns.into_iter().zip(STATES).collect();
-    states.sort_by_key(|(nanos, _)| std::cmp::Reverse(*nanos));
-    let named = states
-        .into_iter()
-        .take(STATES_SHOWN)
-        .filter_map(|(nanos, name)| {
-            let share = nanos as f64 / all;
-            let name = name.written_in(language);
-            (share >= SHARE_MIN).then(|| format!("{name} {}", numbers::share(share)))
-        });
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let named = parts.into_iter().take(shown).filter_map(|(part, name)| {
+        let share = part / all;
+        let is_told = share >= SHARE_MIN;
+        is_told.then(|| words(part, &name.written_in(language), &numbers::share(share)))
+    });
     named.collect::<Vec<_>>().join(", ")
 }
 

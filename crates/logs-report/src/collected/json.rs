@@ -1,7 +1,7 @@
 //! The collected facts as JSON; docs/json.md names each key.
 
 use collect::follow::{Database, Followed, Inside, Log};
-use collect::layers::{Balance, Place};
+use collect::layers::{Balance, Place, TERMS};
 use collect::message::{STATES, UnitEnd};
 use collect::notes::Note;
 use collect::sockets::Link;
@@ -97,10 +97,7 @@ fn database(database: &Database) -> Value {
 fn inside(inside: &Inside) -> Value {
     let seconds = |nanos: u64| nanos as f64 / 1e9;
     let routes = inside.routes.iter().map(|one| {
-        let states = STATES.iter().zip(one.states_ns);
-        let states: serde_json::Map<String, Value> = states
-            .map(|(name, nanos)| ((*name).to_owned(), seconds(nanos).into()))
-            .collect();
+        let states = by_name(&STATES, &one.states_ns.map(seconds));
         json!({
             "route": one.route, "requests": one.requests, "failed": one.failed,
             "time_s": seconds(one.time_ns), "waited_s": seconds(one.waited_ns), "states_s": states,
@@ -118,6 +115,13 @@ fn inside(inside: &Inside) -> Value {
         "processes": end.processes, "requests": end.requests, "dropped": end.dropped,
         "routes": routes.collect::<Vec<_>>(), "statements": statements.collect::<Vec<_>>(),
     })
+}
+
+/// Returns an object of seconds by name.
+fn by_name(names: &[&str], seconds: &[f64]) -> Value {
+    let all = names.iter().zip(seconds);
+    let all = all.map(|(name, seconds)| ((*name).to_owned(), Value::from(*seconds)));
+    all.collect::<serde_json::Map<_, _>>().into()
 }
 
 fn unit(unit: &UnitEnd, followed: &Followed, origin_ns: Option<i64>) -> Value {
@@ -235,7 +239,10 @@ fn balance(balance: &Balance, language: Language) -> Value {
             Place::Between(host, other) => ("between", host, Some(other)),
             Place::Database(host) => ("database", host, None),
         };
-        let value = json!({ "kind": kind, "host": host, "other": other, "mean_s": layer.mean_s });
+        let terms = layer.terms_s.map(|terms_s| by_name(&TERMS, &terms_s));
+        let value = json!({
+            "kind": kind, "host": host, "other": other, "mean_s": layer.mean_s, "terms_s": terms,
+        });
         with_text(value, sentences::place(&layer.place), language)
     });
     json!({

@@ -18,6 +18,8 @@ const LINES_MAX: usize = 4;
 const PROCESSES: usize = 6;
 /// Messages shown of a unit.
 const MESSAGES: usize = 5;
+/// Blanks before the terms of an app, below the app's name in the balance.
+const TERMS_INDENT: usize = 19;
 /// Smallest offset of a host's clock shown on the page, nanoseconds.
 const CLOCK_SHOWN_NS: u64 = 1_000_000;
 
@@ -209,6 +211,9 @@ impl Page {
             );
             let place = sentences::place(&layer.place).written_in(language::chosen());
             self.add_paragraph(2, &format!("{figures}  {place}"));
+            if let Some(terms_s) = &layer.terms_s {
+                self.add_paragraph(TERMS_INDENT, &inside::told(terms_s));
+            }
         }
         self.columns.add_gap();
     }
