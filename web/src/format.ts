@@ -174,8 +174,20 @@ export interface Collect {
 export interface HostBalance {
   requests: number;
   mean_s: number;
-  layers: { kind: "outside" | "proxy" | "app" | "between" | "database"; text: string; mean_s: number }[];
+  layers: HostLayer[];
 }
+
+export interface HostLayer {
+  kind: "outside" | "proxy" | "app" | "between" | "database";
+  text: string;
+  mean_s: number;
+  /** Of an app with agents: the same seconds by its own terms. */
+  terms_s?: HostTerms | null;
+}
+
+/** Terms of an app's time as its agents name them; `running` is with Ruby's lock, on a core or waiting for one. */
+export type HostTerm = Exclude<Term, "cpu" | "cpu_wait" | "respond"> | "running";
+export type HostTerms = Partial<Record<HostTerm, number>>;
 
 export interface Host {
   name: string;
@@ -188,6 +200,7 @@ export interface Host {
   clock?: { offset_s: number; bound_s: number; steady: boolean } | null;
   logs?: { path: string; bytes: number; truncations: number; error: string | null }[];
   database?: HostDatabase | null;
+  inside?: HostInside | null;
   units?: HostUnit[];
   requests_by_second?: number[] | null;
 }
@@ -207,6 +220,35 @@ export interface HostDatabase {
   error: string | null;
   notes: string[];
   statements: { digest: string; calls: number; time_s: number; rows_examined: number; rows_sent: number }[];
+}
+
+/** What agents recorded inside of an app. */
+export interface HostInside {
+  error: string | null;
+  notes: string[];
+  server: string;
+  processes: number;
+  requests: number;
+  dropped: number;
+  routes: InsideRoute[];
+  statements: InsideStatement[];
+}
+
+export interface InsideRoute {
+  route: string;
+  requests: number;
+  failed: number;
+  time_s: number;
+  waited_s: number;
+  states_s: HostTerms;
+}
+
+export interface InsideStatement {
+  digest: string;
+  site: string;
+  calls: number;
+  rows: number;
+  time_s: number;
 }
 
 export interface HostUnit {

@@ -102,6 +102,8 @@ mod bench_tests;
 #[cfg(test)]
 mod chart_tests;
 #[cfg(test)]
+mod collect_tests;
+#[cfg(test)]
 mod japanese_tests;
 #[cfg(test)]
 mod profile_tests;

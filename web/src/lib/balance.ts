@@ -29,19 +29,33 @@ export const TERMS: readonly TermWords[] = [
   { term: "unaccounted", letter: "?", name: "unaccounted", meaning: "missed by the events; never hidden in another term", kind: "unknown" },
 ];
 
-export interface Part extends TermWords {
+/** A term's words in the page's language, and how it is drawn. */
+export interface TermKey extends TermWords {
+  /** Classes of the style sheet: a colour and a pattern. */
+  look: string;
+}
+
+/** What a stacked bar is made of. */
+export interface Piece {
+  name: string;
+  /** Stands on the piece where there is room; none where it is empty. */
+  letter: string;
+  look: string;
   ms: Milliseconds;
-  /** Of the mean from sent to answered. */
+  /** Of the bar. */
   share: Share;
 }
+
+export interface Part extends TermKey, Piece {}
 
 export interface Bar {
   mean: Milliseconds;
   parts: Part[];
 }
 
-function inWords(words: TermWords): TermWords {
-  return { ...words, name: t(words.name), meaning: t(words.meaning) };
+/** A term in the page's language, ready to be drawn. */
+export function inWords(words: TermWords): TermKey {
+  return { ...words, name: t(words.name), meaning: t(words.meaning), look: `term-${words.term} kind-${words.kind}` };
 }
 
 /** All terms of a balance with their share of the mean; `unaccounted` may be below zero. */
@@ -61,9 +75,7 @@ export function telling(bar: Bar): Part[] {
 }
 
 /** Terms that any of the bars shows, in their order, for the legend. */
-export function used(bars: Bar[]): TermWords[] {
-  const shown = TERMS.filter(({ term }) =>
-    bars.some((bar) => bar.parts.some((part) => part.term === term && Math.abs(part.share) >= 0.01)),
-  );
-  return shown.map(inWords);
+export function used(bars: Bar[]): TermKey[] {
+  const shown = bars.flatMap((bar) => bar.parts.filter((part) => Math.abs(part.share) >= 0.01));
+  return TERMS.flatMap(({ term }) => shown.find((part) => part.term === term) ?? []);
 }

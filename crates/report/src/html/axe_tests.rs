@@ -11,6 +11,7 @@ use chromium::{Browser, Look};
 use words::Language;
 
 use super::Beside;
+use super::collect_tests;
 use super::profile_tests::{collapsed, page_of, profiled};
 use super::tests::{journal, settle, stretched, sweep, written};
 use crate::comparison;
@@ -111,6 +112,7 @@ fn pages_of_several_runs_are_accessible() {
         ("load", super::page(LOAD, "", Language::English)),
         ("sweep", sweep().html(Language::English)),
         ("log", journal(3).html(Language::English)),
+        ("collect", collect_tests::page(Language::English)),
     ]);
 }
 

@@ -6,6 +6,7 @@ use words::Language;
 
 use super::Beside;
 use super::axe_tests::{LOAD, compared, tried};
+use super::collect_tests;
 use super::profile_tests::{collapsed, page_in, profiled};
 use super::tests::{journal, settle, sweep, written};
 use crate::profile::{difference_to_html, of_run};
@@ -77,6 +78,7 @@ fn japanese_pages_hold_no_english_sentence() {
         ("load", super::page(&load, "", language)),
         ("sweep", sweep().html(language)),
         ("log", journal(3).html(language)),
+        ("collect", collect_tests::page(language)),
         ("profile", page_in(&before, language)),
         (
             "difference",
