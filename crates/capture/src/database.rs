@@ -27,6 +27,12 @@ pub const OWN_STATEMENTS: &str = "(own statements)";
 
 /// Most statements recorded, the costliest first.
 const STATEMENTS_MAX: usize = 500;
+/// Most statements read, the costliest first: the limit in the queries of both servers.
+const STATEMENTS_READ_MAX: usize = 2_000;
+/// Note on a first reading as long as the limit.
+const CUT_OFF: &str = "the server counts more than 2000 statements, so some of the costliest may be missing; emptying \
+     its counters before the load (pg_stat_statements_reset(), TRUNCATE TABLE \
+     performance_schema.events_statements_summary_by_digest) changes that";
 
 /// Watches a database from now on.
 #[derive(Debug)]
@@ -59,7 +65,8 @@ pub struct Watched {
 struct Reading {
     settings: Vec<(String, String)>,
     counters: Vec<(String, u64)>,
-    statements: Vec<StatementRow>,
+    /// `None` where the server refused them.
+    statements: Option<Vec<StatementRow>>,
     notes: Vec<String>,
 }
 
@@ -179,7 +186,19 @@ fn grown((start, before): (Timestamp, &Reading), (end, after): (Timestamp, Readi
             after,
         })
     });
-    let (statements, texts) = grown_statements(&before.statements, after.statements);
+    let mut notes = before.notes.clone();
+    let news = after.notes.into_iter();
+    notes.extend(news.filter(|note| !before.notes.contains(note)));
+    let (statements, texts) = match (&before.statements, after.statements) {
+        (Some(before), Some(after)) => {
+            if before.len() >= STATEMENTS_READ_MAX {
+                notes.push(CUT_OFF.to_owned());
+            }
+            grown_statements(before, after)
+        }
+        // Against no first reading, all since the start of the server would have grown.
+        _ => Default::default(),
+    };
     let setting = |(name, value)| Setting { name, value };
     Watched {
         facts: DatabaseFacts {
@@ -189,12 +208,14 @@ fn grown((start, before): (Timestamp, &Reading), (end, after): (Timestamp, Readi
             counters: counters.collect(),
             statements,
             columns: Vec::new(),
-            notes: after.notes,
+            notes,
         },
         texts,
     }
 }
 
+/// Returns the growth of each statement. One that a first reading of limited length lacks is left
+/// out: how much of it was there before is not known.
 fn grown_statements(
     before: &[StatementRow],
     after: Vec<StatementRow>,
@@ -203,16 +224,25 @@ fn grown_statements(
         .iter()
         .map(|row| (row.key.as_str(), &row.facts))
         .collect();
+    let (none, is_whole) = (
+        StatementFacts::default(),
+        before.len() < STATEMENTS_READ_MAX,
+    );
     let mut by_text: HashMap<TextId, (String, StatementFacts)> = HashMap::new();
     for row in after {
-        let none = StatementFacts::default();
-        let grown = minus(&row.facts, first.get(row.key.as_str()).unwrap_or(&&none));
+        let known = first.get(row.key.as_str()).copied();
+        let Some(start) = known.or(is_whole.then_some(&none)) else {
+            continue;
+        };
+        let grown = minus(&row.facts, start);
         if grown.count == 0 {
             continue;
         }
         let text = sql_digest::digest(row.text.as_bytes());
         let id = TextId::of(text.as_bytes());
-        let (_, sum) = by_text.entry(id).or_insert_with(|| (text, none));
+        let (_, sum) = by_text
+            .entry(id)
+            .or_insert_with(|| (text, StatementFacts::default()));
         *sum = plus(sum, &grown);
         sum.digest = id;
     }
@@ -281,7 +311,7 @@ mod tests {
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), *value))
                 .collect(),
-            statements,
+            statements: Some(statements),
             ..Reading::default()
         }
     }
@@ -310,6 +340,41 @@ mod tests {
         assert_eq!((statement.count, statement.rows_examined), (3, 41));
         watched.name_as([(TextId(9), "SELECT a FROM t")].into_iter());
         assert_eq!(watched.facts.statements[0].digest, TextId(9));
+    }
+
+    fn counted(before: Reading, after: Reading) -> (Vec<u64>, Vec<String>) {
+        let at = Timestamp::from_monotonic_nanos;
+        let facts = grown((at(1), &before), (at(2), after)).facts;
+        let counts = facts.statements.iter().map(|one| one.count);
+        (counts.collect(), facts.notes)
+    }
+
+    #[test]
+    fn statements_that_could_not_be_read_at_first_have_not_grown_since_the_servers_start() {
+        let refusal = refused("statements of pg_stat_statements", "57014");
+        let before = Reading {
+            notes: vec![refusal.clone()],
+            ..Reading::default()
+        };
+        let after = || reading(&[], vec![row("1", "SELECT 1", 9_000, 9_000)]);
+        assert_eq!(
+            counted(before.clone(), after()),
+            (Vec::new(), vec![refusal.clone()])
+        );
+        assert_eq!(counted(reading(&[], Vec::new()), after()).0, [9_000]);
+        // What both readings say is said once.
+        assert_eq!(counted(before.clone(), before).1, [refusal]);
+    }
+
+    #[test]
+    fn a_statement_beyond_the_end_of_the_first_reading_is_not_new() {
+        let known = |key: usize| row(&key.to_string(), "SELECT 1", 1, 1);
+        let before: Vec<StatementRow> = (0..STATEMENTS_READ_MAX).map(known).collect();
+        let grown = row("0", "SELECT 1", 5, 5);
+        let beyond = row("old", "SELECT a FROM t", 9_000, 9_000);
+        let after = vec![grown, beyond];
+        let (counts, notes) = counted(reading(&[], before), reading(&[], after));
+        assert_eq!((counts, notes), (vec![4], vec![CUT_OFF.to_owned()]));
     }
 
     #[test]

@@ -94,7 +94,9 @@ impl Mysql {
             return;
         }
         match self.rows::<Row>(STATEMENTS) {
-            Ok(rows) => reading.statements = rows.iter().filter_map(statement).collect(),
+            Ok(rows) => {
+                reading.statements = Some(rows.iter().filter_map(statement).collect());
+            }
             Err(why) => reading
                 .notes
                 .push(refused("statements of performance_schema", why)),

@@ -93,7 +93,7 @@ impl Postgres {
     fn read_statements(&mut self, reading: &mut Reading) {
         let missing = match self.client.query(STATEMENTS, &[]) {
             Ok(rows) => {
-                reading.statements = rows.iter().filter_map(statement).collect();
+                reading.statements = Some(rows.iter().filter_map(statement).collect());
                 return;
             }
             Err(error) => code(&error),
