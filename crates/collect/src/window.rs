@@ -21,10 +21,12 @@ mod content;
 mod lines;
 mod print;
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use content::{Packed, Plain, is_packed};
 use lines::Lines;
@@ -34,6 +36,8 @@ use print::{Content, Likeness, Print};
 const FILES_MAX: usize = 200;
 /// Bytes read at once.
 const PIECE_BYTES: usize = 256 * 1024;
+const NO_FILE: &str =
+    "is no regular file (a folder, a pipe or a device), so no lines of it are read; name a file";
 
 /// Takes whole lines, many at once.
 pub type Sink<'a> = dyn FnMut(&[u8]) -> io::Result<()> + 'a;
@@ -90,8 +94,11 @@ impl LogWindow {
     /// come.
     ///
     /// # Errors
-    /// A file or the folder cannot be read.
+    /// A file or the folder cannot be read; what bears the name is no regular file.
     pub fn begin(path: &Path) -> io::Result<LogWindow> {
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, NO_FILE));
+        }
         let mut window = LogWindow {
             path: path.to_owned(),
             known: Vec::new(),
@@ -359,9 +366,12 @@ impl Known {
     }
 }
 
-/// Opens a file; `None` when the path is gone or names no regular file.
+/// Opens a file; `None` when the path is gone or names no regular file. The other end of a pipe is
+/// not waited for.
 fn open(path: &Path) -> io::Result<Option<(Id, File)>> {
-    let file = match File::open(path) {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    let file = match options.read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

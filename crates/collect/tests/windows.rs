@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use collect::window::LogWindow;
 use fastrand::Rng;
@@ -250,4 +251,34 @@ fn a_file_with_several_names_is_read_once() {
 #[test]
 fn a_log_that_may_not_be_read_or_whose_folder_is_missing_is_an_error() {
     assert!(LogWindow::begin(Path::new("/nowhere/access.log")).is_err());
+}
+
+/// Returns a pipe with a name; nobody has the other end.
+fn pipe(path: PathBuf) -> PathBuf {
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("mkfifo").success());
+    path
+}
+
+#[test]
+fn a_folder_and_a_pipe_are_no_logs_and_a_pipe_beside_a_log_stops_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = |name: &str| folder.path().join(name);
+    for no_log in [folder.path().to_owned(), pipe(of("access.log"))] {
+        let error = LogWindow::begin(&no_log).expect_err("no log");
+        assert!(error.to_string().contains("no regular file"), "{error}");
+    }
+    fs::write(of("slow.log"), "before\n").expect("written");
+    pipe(of("slow.log.1"));
+    let window = LogWindow::begin(&of("slow.log")).expect("begun");
+    append(&of("slow.log"))
+        .write_all(b"within\n")
+        .expect("written");
+    let mut taken = Vec::new();
+    let mut keep = |lines: &[u8]| {
+        taken.extend_from_slice(lines);
+        Ok(())
+    };
+    window.end(&mut keep).expect("ended");
+    assert_eq!(taken, b"within\n");
 }
