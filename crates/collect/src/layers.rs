@@ -85,14 +85,21 @@ pub struct Balance {
     pub layers: Vec<Layer>,
 }
 
-/// Returns the name of the host with an address such as `10.0.0.2:9292`.
-pub fn host_at<'a>(hosts: &[Subject<'a>], address: &str) -> Option<&'a str> {
+/// Returns the name of the host with an address such as `10.0.0.2:9292`, as in the log of a proxy.
+/// A socket in a file and an address of the loopback are on the proxy's own host.
+pub fn host_at<'a>(hosts: &[Subject<'a>], proxy: &Subject<'a>, address: &str) -> Option<&'a str> {
+    if address.starts_with("unix:") {
+        return Some(proxy.name);
+    }
     let bare = address
         .rsplit_once(':')
         .map_or(address, |(bare, _port)| bare)
         .trim_matches(['[', ']']);
     let address: IpAddr = bare.parse().ok()?;
-    owner(hosts, address)
+    match address.is_loopback() {
+        true => Some(proxy.name),
+        false => owner(hosts, address),
+    }
 }
 
 /// Returns the host with connections from the address.
@@ -227,7 +234,7 @@ fn of_app(hosts: &[Subject], proxy: &Subject, one: &Behind, database: &Inner) ->
 
 /// Returns the name of the host of a server behind a proxy, else the server's address.
 fn app_host(hosts: &[Subject], proxy: &Subject, one: &Behind) -> String {
-    host_at(hosts, &one.address)
+    host_at(hosts, proxy, &one.address)
         .or_else(|| only_app(hosts, proxy))
         .map_or_else(|| one.address.clone(), str::to_owned)
 }

@@ -263,7 +263,7 @@ fn slower(proxy: &Subject, hosts: &[Subject]) -> Option<Note> {
             false => &one.waited,
         };
         let is_enough = times.count() >= SLOWER_REQUESTS_MIN && !one.address.is_empty();
-        let host = layers::host_at(hosts, &one.address).unwrap_or(&one.address);
+        let host = layers::host_at(hosts, proxy, &one.address).unwrap_or(&one.address);
         is_enough.then_some((host, times.percentile(50)?))
     });
     let medians: Vec<(&str, f64)> = medians.collect();

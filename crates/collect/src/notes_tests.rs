@@ -408,6 +408,45 @@ fn a_log_whose_lines_come_long_after_their_requests_is_named() {
 }
 
 #[test]
+fn an_app_beside_its_proxy_is_on_the_proxys_host() {
+    let app = |host: &str| Place::App {
+        host: name(host),
+        with_way: true,
+    };
+    for own in ["127.0.0.1:3000", "[::1]:3000", "unix:/run/puma.sock"] {
+        let servers = vec![
+            behind(own, 100, 12, None),
+            behind("10.0.0.3:80", 100, 8, None),
+        ];
+        let hosts = [
+            host("web", "proxy", 0.1, 2).passing(servers, 12),
+            host("app2", "app", 0.4, 2).linked([10, 0, 0, 3], &[([10, 0, 0, 1], 100)]),
+        ];
+        let expected = vec![
+            (Place::Proxy(name("web")), 2.0),
+            (app("web"), 6.0),
+            (app("app2"), 4.0),
+        ];
+        assert_eq!(layers_of(&hosts, None), (0.012, expected), "{own}");
+    }
+    let slow = vec![
+        behind("127.0.0.1:80", 100, 50, None),
+        behind("10.0.0.3:80", 100, 8, None),
+    ];
+    let hosts = [
+        host("web", "proxy", 0.1, 2).passing(slow, 60),
+        host("app2", "app", 0.4, 2).linked([10, 0, 0, 3], &[([10, 0, 0, 1], 100)]),
+    ];
+    let slower = Note::Slower {
+        host: name("web"),
+        median_s: 0.050,
+        other: name("app2"),
+        other_median_s: 0.008,
+    };
+    check(&hosts, &[slower]);
+}
+
+#[test]
 fn a_log_without_addresses_and_accounts_still_parts_proxy_and_app() {
     let hosts = [
         host("web", "proxy", 0.1, 2).passing(vec![behind("", 100, 12, None)], 20),
