@@ -9,6 +9,7 @@ use logs::access::{Format, Grouping};
 use remote::clock::{Offset, RoundTrip, offset_at};
 use remote::frame::Frame;
 use remote::{PATIENCE, RemoteError, Session, wall_ns};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::message::{
@@ -19,6 +20,10 @@ use crate::usage::Usage;
 
 /// Round trips before and after; signs of life are the ones in between.
 const CLOCK_TRIPS: usize = 8;
+
+/// Why something that was asked for has no end.
+const OTHER_RELEASE: &str =
+    "the program on the host does not collect it; use the same release for both";
 
 /// Something for which others wait.
 pub enum Moment {
@@ -153,18 +158,18 @@ fn follow(
         let mut all = Receiving::new(scope, begin, format, grouping);
         let lost = loop {
             match session.receive(PATIENCE) {
-                Ok(Some(frame)) if frame.kind == message::ENDED => {
-                    all.ended = serde_json::from_slice(&frame.body).ok();
-                    break None;
+                Ok(Some(frame)) if all.take(&frame).is_err() => {
+                    break Some(session.not_understood(frame.kind));
                 }
-                Ok(Some(frame)) => {
-                    if frame.kind == message::BEGUN {
+                Ok(Some(frame)) => match frame.kind {
+                    message::BEGUN => {
                         all.began_ns = Some(wall_ns());
                         // Nobody listens any more once all is over.
                         let _ = moments.send(Moment::Begun);
                     }
-                    all.take(&frame);
-                }
+                    message::ENDED => break None,
+                    _ => {}
+                },
                 // Each second has its sample, so that this is a host that hangs.
                 Ok(None) => break Some(session.silent(PATIENCE)),
                 Err(error) => break Some(error),
@@ -227,56 +232,71 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
         }
     }
 
-    /// Takes a frame; unknown kinds belong to later versions, which the greeting rules out.
-    fn take(&mut self, frame: &Frame) {
+    /// Takes a frame; one of an unknown kind says nothing that was asked for.
+    ///
+    /// # Errors
+    /// The frame holds something else than its kind says: a program of another release sent it.
+    fn take(&mut self, frame: &Frame) -> serde_json::Result<()> {
         match frame.kind {
-            message::BEGUN => self.begun = serde_json::from_slice(&frame.body).ok(),
-            message::SAMPLE => self
-                .samples
-                .extend(serde_json::from_slice::<Sample>(&frame.body)),
-            message::STATEMENTS => self
-                .statements
-                .extend(serde_json::from_slice::<Vec<Counted>>(&frame.body).unwrap_or_default()),
-            message::ROUTES => (self.inside.routes)
-                .extend(serde_json::from_slice::<Vec<RouteTime>>(&frame.body).unwrap_or_default()),
-            message::CALLS => (self.inside.statements).extend(
-                serde_json::from_slice::<Vec<StatementTime>>(&frame.body).unwrap_or_default(),
-            ),
-            message::LINES => {
-                let Some((index, lines)) = frame.body.split_first_chunk::<2>() else {
-                    return;
-                };
-                let Some(stream) = self
-                    .streams
-                    .get_mut(usize::from(u16::from_le_bytes(*index)))
-                else {
-                    return;
-                };
-                stream.bytes += lines.len() as u64;
-                // A reader that does not know this kind of log has ended, and says why.
-                if stream
-                    .to
-                    .as_mut()
-                    .is_some_and(|to| to.write_all(lines).is_err())
-                {
-                    stream.to = None;
-                }
-            }
+            message::BEGUN => self.begun = Some(serde_json::from_slice(&frame.body)?),
+            message::ENDED => self.ended = Some(serde_json::from_slice(&frame.body)?),
+            message::SAMPLE => self.samples.push(serde_json::from_slice(&frame.body)?),
+            message::STATEMENTS => add(&mut self.statements, frame)?,
+            message::ROUTES => add(&mut self.inside.routes, frame)?,
+            message::CALLS => add(&mut self.inside.statements, frame)?,
+            message::LINES => self.take_lines(frame),
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn take_lines(&mut self, frame: &Frame) {
+        let Some((index, lines)) = frame.body.split_first_chunk::<2>() else {
+            return;
+        };
+        let Some(stream) = self
+            .streams
+            .get_mut(usize::from(u16::from_le_bytes(*index)))
+        else {
+            return;
+        };
+        stream.bytes += lines.len() as u64;
+        // A reader that does not know this kind of log has ended, and says why.
+        if stream
+            .to
+            .as_mut()
+            .is_some_and(|to| to.write_all(lines).is_err())
+        {
+            stream.to = None;
         }
     }
 
     fn end(self, clock: Option<Offset>, lost: Option<String>) -> Followed {
         let begun = self.begun.unwrap_or_default();
+        // Of a host that is lost, `lost` says why there is no more.
+        let lacking = (self.ended.is_some()).then(|| OTHER_RELEASE.to_owned());
         let ended = self.ended.unwrap_or_default();
         let database = self.asked.database.as_ref().map(|_| Database {
             statements: self.statements,
-            end: ended.database.unwrap_or_default(),
+            end: ended.database.unwrap_or_else(|| DatabaseEnd {
+                error: lacking.clone(),
+                ..DatabaseEnd::default()
+            }),
         });
         let inside = self.asked.rings.as_ref().map(|_| Inside {
-            end: ended.inside.unwrap_or_default(),
+            end: ended.inside.unwrap_or_else(|| InsideEnd {
+                error: lacking.clone(),
+                ..InsideEnd::default()
+            }),
             ..self.inside
         });
+        let mut units = ended.units;
+        let others = self.asked.units.iter().skip(units.len());
+        units.extend(others.filter(|_| lacking.is_some()).map(|unit| UnitEnd {
+            unit: unit.clone(),
+            error: lacking.clone(),
+            ..UnitEnd::default()
+        }));
         let mut ends = ended.logs.into_iter();
         let mut errors = begun.errors.into_iter();
         let logs = self
@@ -313,13 +333,83 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
             clock,
             database,
             inside,
-            units: ended.units,
+            units,
             began_ns: self.began_ns,
             lost,
         }
     }
 }
 
+/// Adds the items of a frame.
+fn add<T: DeserializeOwned>(all: &mut Vec<T>, frame: &Frame) -> serde_json::Result<()> {
+    all.append(&mut serde_json::from_slice(&frame.body)?);
+    Ok(())
+}
+
 fn pipe() -> (Option<PipeReader>, Option<PipeWriter>) {
     io::pipe().ok().unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Address;
+
+    /// Takes frames; returns whether each was understood, and what there is at the end.
+    fn received(asked: &Begin, frames: &[(u8, &str)]) -> (Vec<bool>, Followed) {
+        let grouping = Grouping::Routes;
+        thread::scope(|scope| {
+            let mut all = Receiving::new(scope, asked, None, &grouping);
+            let took = frames.iter().map(|(kind, body)| {
+                let frame = Frame {
+                    kind: *kind,
+                    body: body.as_bytes().to_vec(),
+                };
+                all.take(&frame).is_ok()
+            });
+            let took = took.collect();
+            (took, all.end(None, None))
+        })
+    }
+
+    #[test]
+    fn frames_with_another_content_are_not_taken_for_nothing() {
+        let kinds = [
+            message::BEGUN,
+            message::SAMPLE,
+            message::STATEMENTS,
+            message::ROUTES,
+            message::CALLS,
+            message::ENDED,
+        ];
+        for kind in kinds {
+            let (took, _) = received(&Begin::default(), &[(kind, "{\"other\":1}")]);
+            assert_eq!(took, [false], "{kind}");
+        }
+        let later = message::CALLS + 100;
+        let (took, _) = received(&Begin::default(), &[(later, "{"), (message::ROUTES, "[]")]);
+        assert_eq!(took, [true, true]);
+    }
+
+    #[test]
+    fn what_a_program_of_another_release_does_not_collect_is_named() {
+        let asked = Begin {
+            units: vec!["app.service".to_owned()],
+            database: Some(Address("mysql://a".to_owned())),
+            rings: Some("/dev/shm/a".to_owned()),
+            ..Begin::default()
+        };
+        let ended = r#"{"logs":[],"units":[]}"#;
+        let (took, followed) = received(&asked, &[(message::ENDED, ended)]);
+        assert_eq!(took, [true]);
+        let why = |error: Option<String>| error.is_some_and(|error| error.contains("release"));
+        assert!(why(followed.database.and_then(|one| one.end.error)));
+        assert!(why(followed.inside.and_then(|one| one.end.error)));
+        assert_eq!(followed.units.len(), 1);
+        assert!(why(followed.units[0].error.clone()));
+        // A host that is lost has its own reason.
+        let (_, followed) = received(&asked, &[]);
+        assert_eq!(followed.inside.and_then(|one| one.end.error), None);
+        assert!(followed.units.is_empty());
+    }
 }

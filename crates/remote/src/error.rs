@@ -55,6 +55,8 @@ pub enum Why {
     Lost(String),
     /// What came is no frame.
     Frame(TooLong),
+    /// A frame of this kind holds something else than the near program expects.
+    Content(u8),
 }
 
 impl fmt::Display for RemoteError {
@@ -120,6 +122,10 @@ impl fmt::Display for RemoteError {
             Why::Frame(error) => write!(
                 f,
                 "sent {error}; does something else print on its standard output?"
+            ),
+            Why::Content(kind) => write!(
+                f,
+                "sent a frame of kind {kind} that this program does not understand; use the same release for both"
             ),
         }
     }

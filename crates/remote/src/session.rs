@@ -242,6 +242,11 @@ impl Session {
         self.error(Why::Silent(waited))
     }
 
+    /// Returns the error of a host whose frame of a kind is not understood.
+    pub fn not_understood(&self, kind: u8) -> RemoteError {
+        self.error(Why::Content(kind))
+    }
+
     /// Closes the far program's input, and waits up to `wait` for the end of the program.
     pub fn close(mut self, wait: Duration) {
         self.end(wait);
