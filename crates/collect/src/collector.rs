@@ -19,6 +19,7 @@ use crate::journal;
 use crate::message::{self, Begin, Begun, Ended, LogEnd, Process, Sample};
 use crate::sockets;
 use crate::window::LogWindow;
+use crate::working::with_signs;
 
 /// Between two samples, and two looks at the logs.
 const INTERVAL_NS: i64 = 1_000_000_000;
@@ -217,6 +218,14 @@ impl Collector {
     }
 
     fn end(mut self) -> io::Result<()> {
+        let speaker = self.speaker.clone();
+        let say = move || speaker.send(message::WORKING, &[]);
+        let ended = with_signs(say, || self.read_ends())?;
+        self.say(message::ENDED, &ended)
+    }
+
+    /// Sends everything but the very end, and returns that.
+    fn read_ends(&mut self) -> io::Result<Ended> {
         let (mut ended, mut is_gone) = (Ended::default(), false);
         self.samples = 0;
         self.sample()?;
@@ -247,7 +256,7 @@ impl Collector {
             ended.database = Some(end);
         }
         ended.units = self.read_units(ended_us);
-        self.say(message::ENDED, &ended)
+        Ok(ended)
     }
 
     /// Sends what was read of the rings, and returns how the reading ended.

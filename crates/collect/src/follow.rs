@@ -170,7 +170,8 @@ fn follow(
                     message::ENDED => break None,
                     _ => {}
                 },
-                // Each second has its sample, so that this is a host that hangs.
+                // Each second has its sample, and the end has signs of work, so that this is a host
+                // that hangs.
                 Ok(None) => break Some(session.silent(PATIENCE)),
                 Err(error) => break Some(error),
             }

@@ -18,3 +18,4 @@ pub mod notes;
 pub mod sockets;
 pub mod usage;
 pub mod window;
+mod working;

@@ -26,6 +26,9 @@ pub const ROUTES: u8 = KIND_MIN + 7;
 /// Far to near: a list of [`StatementTime`], some of all.
 pub const CALLS: u8 = KIND_MIN + 8;
 
+/// Far to near: still at work on what [`ENDED`] says, now and then. Nothing in it.
+pub const WORKING: u8 = KIND_MIN + 9;
+
 /// What to collect from now on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begin {
