@@ -27,8 +27,16 @@ pub struct Collected {
 }
 
 impl Collected {
-    /// Returns what could not be read, a sentence each.
+    /// Returns what could not be read, a sentence each, fit for a terminal: hosts write parts of
+    /// them.
     pub fn missing(&self) -> Vec<String> {
+        let sentences = self.sentences().into_iter();
+        sentences
+            .map(|sentence| figures::line::one_line(&sentence))
+            .collect()
+    }
+
+    fn sentences(&self) -> Vec<String> {
         let followed = match &self.followed {
             Ok(followed) => followed,
             Err(error) => return vec![error.clone()],
@@ -298,6 +306,20 @@ mod tests {
         let words: Vec<&str> = page.split_whitespace().collect();
         let line = "a.log: 1 line could not be read and are in no figure; the first: broken";
         assert!(words.join(" ").contains(line), "{page}");
+    }
+
+    #[test]
+    fn what_hosts_say_of_errors_cannot_steer_the_terminal() {
+        let mut host = host("uri:/a\tstatus:200\n", None, Some(Inside::default()));
+        let Ok(followed) = &mut host.followed else {
+            panic!("facts")
+        };
+        followed.logs[0].error = Some("no\u{1b}[2J\nlog".to_owned());
+        if let Some(inside) = &mut followed.inside {
+            inside.end.error = Some("\u{1b}]0;title\u{7}".to_owned());
+        }
+        let expected = ["host web: a.log: no?[2J log", "host web: rings: ?]0;title?"];
+        assert_eq!(host.missing(), expected);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Why a host cannot be used, with what to try next.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::time::Duration;
 
 use crate::frame::TooLong;
@@ -61,6 +61,24 @@ pub enum Why {
 
 impl fmt::Display for RemoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(&mut Plain(f))
+    }
+}
+
+/// Passes text on without control characters: what a host says cannot steer the terminal.
+struct Plain<'a, 'b>(&'a mut fmt::Formatter<'b>);
+
+impl Write for Plain<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|one| match one.is_control() {
+            true => self.0.write_char('?'),
+            false => self.0.write_char(one),
+        })
+    }
+}
+
+impl RemoteError {
+    fn write(&self, f: &mut impl Write) -> fmt::Result {
         let ssh = &self.ssh;
         write!(f, "host {}: ", self.host)?;
         match &self.why {
@@ -181,6 +199,17 @@ impl Why {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_host_says_cannot_steer_the_terminal() {
+        let error = RemoteError {
+            host: "app1".to_owned(),
+            ssh: "app1".to_owned(),
+            why: Why::of_ssh("\u{1b}]0;title\u{7}gone\u{1b}[2J\n", true),
+        };
+        let expected = "host app1: the connection ended: ?]0;title?gone?[2J; is the host up?";
+        assert_eq!(error.to_string(), expected);
+    }
 
     #[test]
     fn what_ssh_says_is_understood() {
