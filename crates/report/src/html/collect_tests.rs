@@ -22,9 +22,7 @@ pub(super) fn collected() -> Value {
             "states_s": states.clone(),
         })
     };
-    let statement = |digest: &str, site: &str| {
-        json!({ "digest": digest, "site": site, "calls": 4000, "rows": 8000, "time_s": 1.2, "gvl_wait_s": 0.1 })
-    };
+    let statement = |digest: &str, site: &str| json!({ "digest": digest, "site": site, "calls": 4000, "rows": 8000, "time_s": 1.2, "gvl_wait_s": 0.1 });
     let inside = json!({
         "error": null, "notes": [HOSTILE], "server": HOSTILE, "ruby": HOSTILE, "processes": 2,
         "requests": 2000, "dropped": 3,
@@ -41,9 +39,7 @@ pub(super) fn collected() -> Value {
         "queue": 0.0005, "gvl_wait": 0.0004, "gc": 0.0, "sql": 0.0002, "http": 0.0, "lock": 0.0001,
         "sleep": 0.0, "other_io": 0.0, "running": 0.0023, "unaccounted": 0.0001,
     });
-    let host = |name: &str, inside: Value| {
-        json!({ "name": name, "roles": [name], "error": null, "cores": 2, "inside": inside })
-    };
+    let host = |name: &str, inside: Value| json!({ "name": name, "roles": [name], "error": null, "cores": 2, "inside": inside });
     json!({
         "format": "hakaru-collect", "version": 1, "seconds": 10.0, "notes": [],
         "hosts": [host("web", Value::Null), host("app", inside)],
@@ -97,7 +93,11 @@ fn the_inside_of_a_host_has_bars_and_statements_and_names_stay_text() {
     assert_eq!(browser.ask(statements), 3);
     let text = browser.ask("document.querySelector('#hosts').textContent");
     let text = text.as_str().expect("a text");
-    for found in [HOSTILE, "3 records lost", "requests whose route has no name"] {
+    for found in [
+        HOSTILE,
+        "3 records lost",
+        "requests whose route has no name",
+    ] {
         assert!(text.contains(found), "{found}: {text}");
     }
     assert_eq!(
