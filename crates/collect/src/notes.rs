@@ -262,7 +262,7 @@ fn slower(proxy: &Subject, hosts: &[Subject]) -> Option<Note> {
             true => &one.own,
             false => &one.waited,
         };
-        let is_enough = times.count() >= SLOWER_REQUESTS_MIN && !one.address.is_empty();
+        let is_enough = times.count() >= SLOWER_REQUESTS_MIN && one.is_named();
         let host = layers::host_at(hosts, proxy, &one.address).unwrap_or(&one.address);
         is_enough.then_some((host, times.percentile(50)?))
     });

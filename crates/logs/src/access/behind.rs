@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::entry::Entry;
 use crate::Times;
 
-/// Servers kept apart; further ones share the last entry.
+/// Servers kept apart; further ones are counted together as [`OTHERS`].
 const SERVERS_MAX: usize = 64;
+/// In place of an address: servers beyond the limit.
+const OTHERS: &str = "others";
 /// Ends of paths of static files.
 const FILES: [&[u8]; 12] = [
     b".css", b".js", b".png", b".jpg", b".jpeg", b".gif", b".svg", b".ico", b".woff", b".woff2",
@@ -16,7 +18,7 @@ const FILES: [&[u8]; 12] = [
 /// Requests answered by one server behind the proxy.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Behind {
-    /// Address as in the log; empty where the log has none.
+    /// Address as in the log; empty where the log has none, `others` of servers beyond the limit.
     pub address: String,
     /// Waits of the proxy.
     pub waited: Times,
@@ -30,6 +32,11 @@ impl Behind {
     /// How many requests there were.
     pub fn requests(&self) -> u64 {
         self.waited.count()
+    }
+
+    /// Whether this is one server, by its address.
+    pub fn is_named(&self) -> bool {
+        !self.address.is_empty() && self.address != OTHERS
     }
 
     pub(super) fn sort(&mut self) {
@@ -61,19 +68,26 @@ pub(super) fn merge(all: &mut Vec<Behind>, others: Vec<Behind>) {
 }
 
 fn of<'a>(all: &'a mut Vec<Behind>, address: &str) -> &'a mut Behind {
-    let known = all.iter().position(|one| one.address == address);
-    let index = match known {
-        Some(index) => index,
-        None if all.len() == SERVERS_MAX => SERVERS_MAX - 1,
-        None => {
-            all.push(Behind {
-                address: address.to_owned(),
-                ..Behind::default()
-            });
-            all.len() - 1
-        }
+    if let Some(index) = place(all, address) {
+        return &mut all[index];
+    }
+    let apart = all.iter().filter(|one| one.address != OTHERS).count();
+    let address = match apart < SERVERS_MAX {
+        true => address,
+        false => OTHERS,
     };
+    let index = place(all, address).unwrap_or(all.len());
+    if index == all.len() {
+        all.push(Behind {
+            address: address.to_owned(),
+            ..Behind::default()
+        });
+    }
     &mut all[index]
+}
+
+fn place(all: &[Behind], address: &str) -> Option<usize> {
+    all.iter().position(|one| one.address == address)
 }
 
 fn is_file(uri: &[u8]) -> bool {
@@ -83,6 +97,7 @@ fn is_file(uri: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::access::{Access, Format, Grouping};
 
     fn read(lines: &[&str]) -> Access {
@@ -122,5 +137,31 @@ mod tests {
         let behind = access.behind();
         assert_eq!((behind.len(), behind[0].requests()), (1, 2));
         assert_eq!(behind[0].address, "");
+    }
+
+    #[test]
+    fn servers_beyond_the_limit_are_counted_as_others() {
+        let line =
+            |server: usize| format!("uri:/a\tapptime:0.001\tupstream_addr:10.0.1.{server}:80");
+        let lines: Vec<String> = (0..70).chain([0, 69]).map(line).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let mut access = read(&lines);
+        let requests = |access: &Access, address: &str| {
+            let behind = access.behind();
+            let one = behind.iter().find(|one| one.address == address);
+            one.map(Behind::requests)
+        };
+        assert_eq!(access.behind().len(), SERVERS_MAX + 1);
+        assert_eq!(requests(&access, "10.0.1.0:80"), Some(2));
+        assert_eq!(requests(&access, "10.0.1.63:80"), Some(1));
+        assert_eq!(requests(&access, "10.0.1.64:80"), None);
+        assert_eq!(requests(&access, OTHERS), Some(7));
+        // Those of another log are no server of this one.
+        let mut few = read(&lines[..2]);
+        few.merge(access);
+        access = few;
+        assert_eq!(access.behind().len(), SERVERS_MAX + 1);
+        assert_eq!(requests(&access, "10.0.1.0:80"), Some(3));
+        assert_eq!(requests(&access, OTHERS), Some(7));
     }
 }
