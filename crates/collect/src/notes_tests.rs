@@ -447,6 +447,32 @@ fn an_app_beside_its_proxy_is_on_the_proxys_host() {
 }
 
 #[test]
+fn a_server_at_an_address_of_no_host_is_not_on_the_only_app_host() {
+    let app = |host: &str| Place::App {
+        host: name(host),
+        with_way: true,
+    };
+    let servers = vec![
+        behind("10.0.0.3:80", 100, 8, None),
+        behind("10.0.0.9:80", 100, 12, None),
+    ];
+    let hosts = [
+        host("web", "proxy", 0.1, 2).passing(servers, 12),
+        host("app1", "app", 0.4, 2).linked([10, 0, 0, 3], &[([10, 0, 0, 1], 100)]),
+    ];
+    let expected = vec![
+        (Place::Proxy(name("web")), 2.0),
+        (app("app1"), 4.0),
+        (app("10.0.0.9:80"), 6.0),
+    ];
+    assert_eq!(layers_of(&hosts, None), (0.012, expected));
+    let alone =
+        [host("web", "proxy", 0.1, 2).passing(vec![behind("10.0.0.9:80", 100, 12, None)], 12)];
+    let (_, layers) = layers_of(&alone, None);
+    assert_eq!(layers[1], (app("10.0.0.9:80"), 12.0));
+}
+
+#[test]
 fn a_log_without_addresses_and_accounts_still_parts_proxy_and_app() {
     let hosts = [
         host("web", "proxy", 0.1, 2).passing(vec![behind("", 100, 12, None)], 20),
