@@ -59,6 +59,20 @@ pub enum Why {
     Content(u8),
 }
 
+/// How far a session came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reached {
+    /// Nothing was heard of the host.
+    Nothing,
+    /// The shell there.
+    Shell,
+    /// The program, started by `sudo` where wanted.
+    Program,
+}
+
+/// What `sudo` only warns of.
+const SUDO_WARNS: [&str; 2] = ["unable to resolve host", "setrlimit("];
+
 impl fmt::Display for RemoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(&mut Plain(f))
@@ -153,27 +167,32 @@ impl std::error::Error for RemoteError {}
 
 impl Why {
     /// Returns the reason for an end of `ssh`, by the output on standard error.
-    pub(crate) fn of_ssh(said: &str, was_in: bool) -> Why {
+    pub(crate) fn of_ssh(said: &str, reached: Reached) -> Why {
         let has = |words: &str| said.contains(words);
-        let line_with = |words: &[&str]| {
+        let line_with = |words: &[&str], but: &[&str]| {
             let mut lines = said.lines().rev().map(str::trim);
+            let is_one = |line: &str, words: &[&str]| words.iter().any(|word| line.contains(word));
             lines
-                .find(|line| words.iter().any(|word| line.contains(word)))
+                .find(|line| is_one(line, words) && !is_one(line, but))
                 .map(str::to_owned)
         };
-        if let Some(line) = line_with(&["sudo: "]) {
+        // Whom it has let in it does not refuse.
+        if let Some(line) =
+            line_with(&["sudo: "], &SUDO_WARNS).filter(|_| reached != Reached::Program)
+        {
             return Why::Sudo(line);
         }
-        if !was_in {
+        if reached == Reached::Nothing {
             if has("HOST IDENTIFICATION HAS CHANGED") {
                 return Why::HostKey { is_changed: true };
             }
             if has("Host key verification failed") {
                 return Why::HostKey { is_changed: false };
             }
-            if let Some(line) =
-                line_with(&["Permission denied", "Too many authentication failures"])
-            {
+            if let Some(line) = line_with(
+                &["Permission denied", "Too many authentication failures"],
+                &[],
+            ) {
                 return Why::Refused(line);
             }
             const AWAY: [&str; 8] = [
@@ -186,7 +205,7 @@ impl Why {
                 "Connection reset",
                 "kex_exchange_identification",
             ];
-            if let Some(line) = line_with(&AWAY) {
+            if let Some(line) = line_with(&AWAY, &[]) {
                 return Why::Unreachable(line);
             }
         }
@@ -205,7 +224,7 @@ mod tests {
         let error = RemoteError {
             host: "app1".to_owned(),
             ssh: "app1".to_owned(),
-            why: Why::of_ssh("\u{1b}]0;title\u{7}gone\u{1b}[2J\n", true),
+            why: Why::of_ssh("\u{1b}]0;title\u{7}gone\u{1b}[2J\n", Reached::Program),
         };
         let expected = "host app1: the connection ended: ?]0;title?gone?[2J; is the host up?";
         assert_eq!(error.to_string(), expected);
@@ -213,7 +232,8 @@ mod tests {
 
     #[test]
     fn what_ssh_says_is_understood() {
-        let check = |said: &str, expected: Why| assert_eq!(Why::of_ssh(said, false), expected);
+        let check =
+            |said: &str, expected: Why| assert_eq!(Why::of_ssh(said, Reached::Nothing), expected);
         check(
             "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.\r\n",
             Why::HostKey { is_changed: true },
@@ -231,10 +251,30 @@ mod tests {
             "sudo: a password is required\n",
             Why::Sudo("sudo: a password is required".to_owned()),
         );
-        let lost = Why::of_ssh("client_loop: send disconnect: Connection reset\r\n", true);
+        let lost = Why::of_ssh(
+            "client_loop: send disconnect: Connection reset\r\n",
+            Reached::Shell,
+        );
         assert_eq!(
             lost,
             Why::Lost("client_loop: send disconnect: Connection reset".to_owned())
         );
+    }
+
+    #[test]
+    fn a_warning_of_sudo_is_no_refusal() {
+        let warned = "sudo: unable to resolve host app1: Name or service not known\n";
+        let reset = "client_loop: send disconnect: Connection reset";
+        let said = format!("{warned}{reset}\n");
+        for reached in [Reached::Shell, Reached::Program] {
+            assert_eq!(Why::of_ssh(&said, reached), Why::Lost(reset.to_owned()));
+        }
+        let refusal = "sudo: a password is required";
+        let refused = Why::of_ssh(&format!("{warned}{refusal}\n"), Reached::Shell);
+        assert_eq!(refused, Why::Sudo(refusal.to_owned()));
+        // Words of a language that is not known here.
+        let warned = format!("sudo: Hostname app1 kann nicht gefunden werden\n{reset}\n");
+        let lost = Why::of_ssh(&warned, Reached::Program);
+        assert_eq!(lost, Why::Lost(reset.to_owned()));
     }
 }

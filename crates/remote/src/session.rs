@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::clock::RoundTrip;
-use crate::error::{RemoteError, Why};
+use crate::error::{Reached, RemoteError, Why};
 use crate::frame::{self, Frame, TooLong};
 use crate::host::{Host, Program};
 use crate::queue::{Nothing, Queue};
@@ -271,7 +271,13 @@ impl Session {
     }
 
     fn why_it_ended(&self, was_in: bool) -> Why {
-        Why::of_ssh(&self.shared.said.all(END_WAIT), was_in)
+        // Relaxed: it was stored before the session was handed to any other thread.
+        let reached = match (self.shared.is_greeted.load(Ordering::Relaxed), was_in) {
+            (true, _) => Reached::Program,
+            (false, true) => Reached::Shell,
+            (false, false) => Reached::Nothing,
+        };
+        Why::of_ssh(&self.shared.said.all(END_WAIT), reached)
     }
 
     fn end(&mut self, wait: Duration) {
