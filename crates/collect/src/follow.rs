@@ -16,6 +16,7 @@ use crate::message::{
     self, Begin, Begun, Counted, DatabaseEnd, Ended, InsideEnd, RouteTime, Sample, StatementTime,
     UnitEnd,
 };
+use crate::moments::Moment;
 use crate::usage::Usage;
 
 /// Round trips before and after; signs of life are the ones in between.
@@ -24,14 +25,6 @@ const CLOCK_TRIPS: usize = 8;
 /// Why something that was asked for has no end.
 const OTHER_RELEASE: &str =
     "the program on the host does not collect it; use the same release for both";
-
-/// Something for which others wait.
-pub enum Moment {
-    /// The host has begun to record.
-    Begun,
-    /// The host has ended, or is lost.
-    Ended,
-}
 
 /// Facts collected of a host.
 pub struct Followed {
@@ -119,8 +112,9 @@ pub fn follow_all<T>(
             threads.push(session.as_ref().map_err(Clone::clone).map(|session| {
                 scope.spawn(move || {
                     let followed = follow(session, begin, format.as_ref(), grouping, &moments);
+                    let has_begun = matches!(&followed, Ok(one) if one.began_ns.is_some());
                     // Nobody listens any more once all is over.
-                    let _ = moments.send(Moment::Ended);
+                    let _ = moments.send(Moment::Ended { has_begun });
                     followed
                 })
             }));

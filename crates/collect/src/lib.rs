@@ -14,6 +14,7 @@ mod inside;
 mod journal;
 pub mod layers;
 pub mod message;
+pub mod moments;
 pub mod notes;
 pub mod sockets;
 pub mod usage;

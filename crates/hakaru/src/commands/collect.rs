@@ -9,8 +9,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
-use collect::follow::{Followed, Moment, follow_all};
+use collect::follow::{Followed, follow_all};
 use collect::message::Begin;
+use collect::moments::{Beginning, Moment};
 use logs::access::Format;
 use logs_report::collected::{Collected, View, json, page};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -109,25 +110,23 @@ fn wait(
     happened: &Receiver<Moment>,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
-    let (mut begun, mut ended) = (0, 0);
-    while begun + ended < hosts && !context::raised(stop) {
-        match happened.recv_timeout(LOOK) {
-            Ok(Moment::Begun) => begun += 1,
-            Ok(Moment::Ended) => ended += 1,
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
-        }
-    }
-    if ended == hosts {
+    let beginning = Beginning::wait(hosts, happened, LOOK, || context::raised(stop));
+    if beginning.ended == hosts {
         return Ok(());
     }
     output::notice(text!(
         "hakaru: collecting on {hosts}",
-        hosts = figures::counted!(begun as u64, "host")
+        hosts = figures::counted!(beginning.begun as u64, "host")
     ));
     let mut command = start(&args.command)?;
     let deadline = args.duration.map(|duration| Instant::now() + duration);
-    wait_for_end(hosts - ended, deadline, &mut command, happened, stop);
+    wait_for_end(
+        hosts - beginning.ended,
+        deadline,
+        &mut command,
+        happened,
+        stop,
+    );
     if let Some(command) = command {
         end(command);
     }
@@ -154,7 +153,7 @@ fn wait_for_end(
             return;
         }
         match happened.recv_timeout(left.min(LOOK)) {
-            Ok(Moment::Ended) => hosts -= 1,
+            Ok(Moment::Ended { .. }) => hosts -= 1,
             Ok(Moment::Begun) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -231,8 +230,10 @@ mod tests {
             panic!("another command")
         };
         let (moments, happened) = mpsc::channel();
-        moments.send(Moment::Begun).expect("taken");
-        moments.send(Moment::Ended).expect("taken");
+        let lost = Moment::Ended { has_begun: false };
+        for moment in [Moment::Begun, lost] {
+            moments.send(moment).expect("taken");
+        }
         let begun = Instant::now();
         wait(&args, 2, &happened, &AtomicBool::new(false)).expect("waited");
         assert!(Some(begun.elapsed()) >= args.duration);
