@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use capture::{HostSampler, all_processes, connections_opened};
+use capture::{HostSampler, ProcessUse, all_processes, connections_opened};
 use remote::{Far, Shift, Speaker, monotonic_ns, wall_ns};
 use serde::Serialize;
 
@@ -31,6 +31,8 @@ const FEW_CONNECTIONS: usize = 1_000;
 const PIECE_BYTES: usize = 512 * 1024;
 /// Statements or routes in one frame, with texts of limited length.
 const PIECE_STATEMENTS: usize = 100;
+/// Processes in one frame, with names of at most 64 bytes: a host may run more than a frame takes.
+const PIECE_PROCESSES: usize = 1_000;
 
 /// Speaks with the near side over standard input and output until the stretch is over.
 ///
@@ -71,8 +73,7 @@ struct Collector {
     speaker: Speaker,
     logs: Vec<Log>,
     sampler: HostSampler,
-    /// CPU time of each process in the sample sent last, nanoseconds.
-    sent: HashMap<(u32, u64), u64>,
+    sent: Sent,
     samples: u64,
     /// Established connections at the last look.
     connections: usize,
@@ -85,6 +86,10 @@ struct Collector {
     counters: Option<Counters>,
     inside: Option<Inside>,
 }
+
+/// CPU time of each process that ran at the last sample, nanoseconds.
+#[derive(Default)]
+struct Sent(HashMap<(u32, u64), u64>);
 
 struct Log {
     index: u16,
@@ -122,7 +127,7 @@ impl Collector {
             speaker,
             logs,
             sampler: HostSampler::new(&[]),
-            sent: HashMap::new(),
+            sent: Sent::default(),
             samples: 0,
             connections: 0,
             container_ns: is_container.then_some(0),
@@ -161,7 +166,10 @@ impl Collector {
         );
         let is_rare = self.samples.is_multiple_of(RARE);
         self.samples += 1;
-        let processes = self.processes(is_rare);
+        let mut processes = self.processes(is_rare);
+        for piece in pieces(&mut processes) {
+            self.say(message::PROCESSES, &piece)?;
+        }
         // Connections may be as short as a request, so each second is looked at where that is
         // cheap.
         let links = match is_rare || self.connections < FEW_CONNECTIONS {
@@ -193,26 +201,23 @@ impl Collector {
     /// Returns the processes with CPU time since the sample before; the time is added up in a
     /// container.
     fn processes(&mut self, with_descriptors: bool) -> Vec<Process> {
-        let is_first = self.sent.is_empty();
-        let mut processes = Vec::new();
-        for one in all_processes() {
-            let before = self.sent.insert((one.pid, one.started_ticks), one.cpu.0);
-            if before == Some(one.cpu.0) {
-                continue;
-            }
-            if let Some(total) = &mut self.container_ns
-                && !is_first
-            {
-                *total += one.cpu.0.saturating_sub(before.unwrap_or(0));
-            }
-            processes.push(Process {
+        let is_first = self.sent.0.is_empty();
+        let changed = self.sent.changed(all_processes()).into_iter();
+        let mut all_grown_ns = 0;
+        let processes = changed.map(|(one, grown_ns)| {
+            all_grown_ns += grown_ns;
+            Process {
                 pid: one.pid,
                 started: one.started_ticks,
                 name: one.name,
                 cpu_ns: one.cpu.0,
                 rss: one.rss,
                 descriptors: with_descriptors.then(|| descriptors(one.pid)).flatten(),
-            });
+            }
+        });
+        let processes = processes.collect();
+        if let Some(total) = self.container_ns.as_mut().filter(|_| !is_first) {
+            *total += all_grown_ns;
         }
         processes
     }
@@ -295,6 +300,34 @@ impl Collector {
     }
 }
 
+impl Sent {
+    /// Returns the processes whose CPU time is not as at the last sample, with the growth; those
+    /// that have ended are forgotten.
+    fn changed(&mut self, now: Vec<ProcessUse>) -> Vec<(ProcessUse, u64)> {
+        let before = std::mem::take(&mut self.0);
+        let mut changed = Vec::new();
+        for one in now {
+            let key = (one.pid, one.started_ticks);
+            self.0.insert(key, one.cpu.0);
+            let known = before.get(&key).copied();
+            if known != Some(one.cpu.0) {
+                let grown_ns = one.cpu.0.saturating_sub(known.unwrap_or(0));
+                changed.push((one, grown_ns));
+            }
+        }
+        changed
+    }
+}
+
+/// Takes away what goes beyond one frame, in pieces of one frame each.
+fn pieces(processes: &mut Vec<Process>) -> Vec<Vec<Process>> {
+    let mut pieces = Vec::new();
+    while processes.len() > PIECE_PROCESSES {
+        pieces.push(processes.split_off(processes.len() - PIECE_PROCESSES));
+    }
+    pieces
+}
+
 /// Returns the open file descriptors of a process and the limit.
 fn descriptors(pid: u32) -> Option<(u64, u64)> {
     let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count() as u64;
@@ -313,4 +346,55 @@ fn send(speaker: &Speaker, index: u16, lines: &[u8], is_gone: &mut bool) -> io::
             .inspect_err(|_| *is_gone = true)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use recording::Nanos;
+    use remote::frame::BODY_BYTES_MAX;
+
+    use super::*;
+
+    #[test]
+    fn processes_that_have_ended_are_forgotten() {
+        let running = |pid: u32, cpu_ns: u64| ProcessUse {
+            pid,
+            started_ticks: 7,
+            name: "sh".to_owned(),
+            cpu: Nanos(cpu_ns),
+            rss: 0,
+        };
+        let mut sent = Sent::default();
+        let mut changed = |now: Vec<ProcessUse>| {
+            let changed = sent.changed(now).into_iter();
+            let changed: Vec<_> = changed.map(|(one, grown_ns)| (one.pid, grown_ns)).collect();
+            (changed, sent.0.len())
+        };
+        let first = changed(vec![running(1, 500), running(2, 10)]);
+        assert_eq!(first, (vec![(1, 500), (2, 10)], 2));
+        let second = changed(vec![running(1, 500), running(3, 20)]);
+        assert_eq!(second, (vec![(3, 20)], 2));
+        let third = changed(vec![running(1, 600)]);
+        assert_eq!(third, (vec![(1, 100)], 1));
+    }
+
+    #[test]
+    fn a_host_of_many_processes_fits_its_frames() {
+        let process = |pid: u32| Process {
+            pid,
+            started: u64::MAX,
+            name: "\u{1}".repeat(64),
+            cpu_ns: u64::MAX,
+            rss: u64::MAX,
+            descriptors: Some((u64::MAX, u64::MAX)),
+        };
+        let mut last: Vec<Process> = (0..20_500).map(process).collect();
+        let pieces = pieces(&mut last);
+        let all = pieces.iter().map(Vec::len).sum::<usize>() + last.len();
+        assert_eq!((all, last.len()), (20_500, 500));
+        for piece in pieces.iter().chain([&last]) {
+            let bytes = serde_json::to_vec(piece).expect("JSON").len();
+            assert!(bytes < BODY_BYTES_MAX, "{bytes}");
+        }
+    }
 }

@@ -13,11 +13,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::message::{
-    self, Begin, Begun, Counted, DatabaseEnd, Ended, InsideEnd, RouteTime, Sample, StatementTime,
-    UnitEnd,
+    self, Begin, Begun, Counted, DatabaseEnd, Ended, InsideEnd, RouteTime, StatementTime, UnitEnd,
 };
 use crate::moments::Moment;
-use crate::usage::Usage;
+use crate::usage::{Sums, Usage};
 
 /// Round trips before and after; signs of life are the ones in between.
 const CLOCK_TRIPS: usize = 8;
@@ -191,7 +190,7 @@ struct Receiving<'scope, 'a> {
     began_ns: Option<i64>,
     statements: Vec<Counted>,
     inside: Inside,
-    samples: Vec<Sample>,
+    sums: Sums,
     streams: Vec<Stream<'scope>>,
     ended: Option<Ended>,
 }
@@ -221,7 +220,7 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
             began_ns: None,
             statements: Vec::new(),
             inside: Inside::default(),
-            samples: Vec::new(),
+            sums: Sums::default(),
             streams: asked.logs.iter().map(stream).collect(),
             ended: None,
         }
@@ -235,7 +234,10 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
         match frame.kind {
             message::BEGUN => self.begun = Some(serde_json::from_slice(&frame.body)?),
             message::ENDED => self.ended = Some(serde_json::from_slice(&frame.body)?),
-            message::SAMPLE => self.samples.push(serde_json::from_slice(&frame.body)?),
+            message::SAMPLE => self.sums.add(serde_json::from_slice(&frame.body)?),
+            message::PROCESSES => self
+                .sums
+                .add_processes(serde_json::from_slice(&frame.body)?),
             message::STATEMENTS => add(&mut self.statements, frame)?,
             message::ROUTES => add(&mut self.inside.routes, frame)?,
             message::CALLS => add(&mut self.inside.statements, frame)?,
@@ -324,7 +326,7 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
             logs: logs.collect(),
             cores: begun.cores,
             core_limit: begun.limit_millicores.map(|cores| f64::from(cores) / 1e3),
-            usage: Usage::of(&self.samples),
+            usage: self.sums.usage(),
             clock,
             database,
             inside,
@@ -372,6 +374,7 @@ mod tests {
         let kinds = [
             message::BEGUN,
             message::SAMPLE,
+            message::PROCESSES,
             message::STATEMENTS,
             message::ROUTES,
             message::CALLS,

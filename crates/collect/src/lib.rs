@@ -4,7 +4,7 @@
 //! [`collector::serve`] is the part on the far host, [`follow::follow`] the one on this, and
 //! [`message`] what both sides say to each other.
 //! [`window::LogWindow`] gives exactly the lines of the stretch, through rotation, truncation and
-//! packing; [`usage::Usage`] adds up samples.
+//! packing; [`usage::Sums`] adds up samples.
 
 pub mod collector;
 mod container;

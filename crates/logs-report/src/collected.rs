@@ -353,6 +353,21 @@ mod tests {
     }
 
     #[test]
+    fn processes_that_were_dropped_are_said() {
+        let usage = Usage {
+            processes_dropped: 3,
+            ..Usage::default()
+        };
+        let view = view(host("uri:/a\tstatus:200\n", Some(usage), None));
+        let page = page::of(&view, 20);
+        let words: Vec<&str> = page.split_whitespace().collect();
+        let line = "too many processes: 3 records of further ones are in no figure by name";
+        assert!(words.join(" ").contains(line), "{page}");
+        let document = json::of(&view);
+        assert_eq!(document["hosts"][0]["usage"]["processes_dropped"], 3);
+    }
+
+    #[test]
     fn preparing_and_connecting_are_round_trips_beside_the_statements_sent() {
         // performance_schema of MySQL 9 counts preparing and closing as statements.
         assert_eq!(trips(30, Some(10)), 10 + 10 + 15);

@@ -144,6 +144,7 @@ fn usage(usage: &Usage) -> Value {
         "disk_written_bytes": usage.disk_written, "connections_opened": usage.opened,
         "links": usage.links.iter().map(link).collect::<Vec<_>>(),
         "processes": usage.processes.iter().map(processes).collect::<Vec<_>>(),
+        "processes_dropped": usage.processes_dropped,
     })
 }
 

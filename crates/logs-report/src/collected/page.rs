@@ -251,6 +251,15 @@ impl Page {
                 ),
             );
         }
+        if usage.processes_dropped > 0 {
+            self.add(
+                6,
+                &text!(
+                    "too many processes: {records} of further ones are in no figure by name",
+                    records = counted!(usage.processes_dropped, "record")
+                ),
+            );
+        }
         if share(usage.steal_cores) != share(0.0) {
             self.add(
                 6,
