@@ -1,6 +1,7 @@
 //! Established TCP connections with round-trip times, asked of the kernel over netlink
 //! (`sock_diag(7)`), which needs no rights.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -15,8 +16,10 @@ use serde::{Deserialize, Serialize};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Bytes of one answer of the kernel, which sends at most 32 KiB at once.
 const ANSWER_BYTES: usize = 64 * 1024;
-/// Most pairs of addresses passed on; a host with more serves browsers, not hosts of ours.
-const LINKS_MAX: usize = 256;
+/// Pairs of addresses passed on for most connections, and as many for most bytes. A host with more
+/// serves browsers, of which each has few of both; apps that open a connection for each request
+/// have many connections, those that keep them have many bytes.
+const LINKS_MAX_EACH: usize = 128;
 
 /// Numbers of `linux/netlink.h`, `linux/sock_diag.h` and `linux/inet_diag.h`.
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
@@ -34,6 +37,8 @@ const FAMILIES: [u8; 2] = [2, 10];
 const SOURCE_AT: usize = 8;
 const DESTINATION_AT: usize = 24;
 const ATTRIBUTES_AT: usize = 72;
+const BYTES_ACKED_AT: usize = 120;
+const BYTES_RECEIVED_AT: usize = 128;
 const MIN_RTT_AT: usize = 148;
 
 /// Connections between two addresses.
@@ -47,30 +52,48 @@ pub struct Link {
     pub rtt_min_us: u32,
 }
 
-/// Returns the links to other addresses, by address, each once, and the number of connections; none
-/// where the kernel has no `sock_diag`.
+/// Returns the links to other addresses, by address, each once, those with most traffic where there
+/// are many, and the number of connections; none where the kernel has no `sock_diag`.
 pub fn links() -> (Vec<Link>, usize) {
-    let (mut shortest, mut count) = (BTreeMap::new(), 0);
+    let (mut pairs, mut count) = (Pairs::new(), 0);
     for family in FAMILIES {
         // A kernel without IPv6 or without the module has nothing to say.
-        count += ask(family, &mut shortest).unwrap_or(0);
+        count += ask(family, &mut pairs).unwrap_or(0);
     }
-    let all = shortest.into_iter();
-    let links = all
-        .map(|((local, peer), rtt_min_us)| Link {
-            local,
-            peer,
-            rtt_min_us,
-        })
-        .take(LINKS_MAX);
-    (links.collect(), count)
+    (busiest(pairs), count)
 }
 
-/// Shortest round trips by the two addresses, microseconds.
-type Shortest = BTreeMap<(IpAddr, IpAddr), u32>;
+/// All connections between two addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pair {
+    /// The shortest round trip, microseconds.
+    rtt_min_us: u32,
+    connections: u64,
+    /// Bytes in both directions since the connections were opened.
+    bytes: u64,
+}
+
+/// By the two addresses.
+type Pairs = BTreeMap<(IpAddr, IpAddr), Pair>;
+
+/// Returns the pairs with most connections and those with most bytes.
+fn busiest(pairs: Pairs) -> Vec<Link> {
+    let mut all: Vec<((IpAddr, IpAddr), Pair)> = pairs.into_iter().collect();
+    all.sort_by_key(|(_, pair)| Reverse(pair.connections));
+    let mut others = all.split_off(all.len().min(LINKS_MAX_EACH));
+    others.sort_by_key(|(_, pair)| Reverse(pair.bytes));
+    all.extend(others.into_iter().take(LINKS_MAX_EACH));
+    all.sort_by_key(|(addresses, _)| *addresses);
+    let links = all.into_iter().map(|((local, peer), pair)| Link {
+        local,
+        peer,
+        rtt_min_us: pair.rtt_min_us,
+    });
+    links.collect()
+}
 
 /// Returns the number of connections.
-fn ask(family: u8, shortest: &mut Shortest) -> io::Result<usize> {
+fn ask(family: u8, pairs: &mut Pairs) -> io::Result<usize> {
     let socket = rustix::net::socket_with(
         AddressFamily::NETLINK,
         SocketType::DGRAM,
@@ -83,7 +106,7 @@ fn ask(family: u8, shortest: &mut Shortest) -> io::Result<usize> {
     let (mut answer, mut connections) = (vec![0; ANSWER_BYTES], 0);
     loop {
         let (count, _) = rustix::net::recv(&socket, answer.as_mut_slice(), RecvFlags::empty())?;
-        if count == 0 || !read(&answer[..count], shortest, &mut connections) {
+        if count == 0 || !read(&answer[..count], pairs, &mut connections) {
             return Ok(connections);
         }
     }
@@ -102,7 +125,7 @@ fn request(family: u8) -> Vec<u8> {
 }
 
 /// Reads an answer and counts connections; returns whether more may follow.
-fn read(mut answer: &[u8], shortest: &mut Shortest, connections: &mut usize) -> bool {
+fn read(mut answer: &[u8], pairs: &mut Pairs, connections: &mut usize) -> bool {
     while answer.len() >= HEADER_BYTES {
         let length = u32_at(answer, 0).map_or(0, |length| length as usize);
         let kind = u16_at(answer, 4);
@@ -111,17 +134,23 @@ fn read(mut answer: &[u8], shortest: &mut Shortest, connections: &mut usize) -> 
         }
         *connections += 1;
         let end = length.min(answer.len());
-        if let Some((addresses, rtt_us)) = of_socket(&answer[HEADER_BYTES..end]) {
-            let known = shortest.entry(addresses).or_insert(rtt_us);
-            *known = rtt_us.min(*known);
+        if let Some((addresses, one)) = of_socket(&answer[HEADER_BYTES..end]) {
+            let known = pairs.entry(addresses).or_insert(Pair {
+                connections: 0,
+                bytes: 0,
+                ..one
+            });
+            known.rtt_min_us = one.rtt_min_us.min(known.rtt_min_us);
+            known.connections += one.connections;
+            known.bytes = known.bytes.saturating_add(one.bytes);
         }
         answer = &answer[length.next_multiple_of(4).min(answer.len())..];
     }
     true
 }
 
-/// Returns the addresses and the shortest round trip of a connection to another address.
-fn of_socket(message: &[u8]) -> Option<((IpAddr, IpAddr), u32)> {
+/// Returns the addresses and what is known of a connection to another address.
+fn of_socket(message: &[u8]) -> Option<((IpAddr, IpAddr), Pair)> {
     let family = *message.first()?;
     let local = address(message.get(SOURCE_AT..)?, family)?;
     let peer = address(message.get(DESTINATION_AT..)?, family)?;
@@ -129,10 +158,18 @@ fn of_socket(message: &[u8]) -> Option<((IpAddr, IpAddr), u32)> {
     while let (Some(length), Some(kind)) = (u16_at(rest, 0), u16_at(rest, 2)) {
         let length = usize::from(length);
         if kind == TCP_INFO {
+            let info = rest.get(4..length)?;
             // The kernel says its largest number before the first measurement.
-            let rtt_us = u32_at(rest.get(4..length)?, MIN_RTT_AT)
-                .filter(|rtt_us| (1..u32::MAX).contains(rtt_us))?;
-            return (!peer.is_loopback() && peer != local).then_some(((local, peer), rtt_us));
+            let rtt_min_us =
+                u32_at(info, MIN_RTT_AT).filter(|rtt_us| (1..u32::MAX).contains(rtt_us))?;
+            let bytes =
+                u64_at(info, BYTES_ACKED_AT)?.saturating_add(u64_at(info, BYTES_RECEIVED_AT)?);
+            let one = Pair {
+                rtt_min_us,
+                connections: 1,
+                bytes,
+            };
+            return (!peer.is_loopback() && peer != local).then_some(((local, peer), one));
         }
         rest = rest.get(length.max(4).next_multiple_of(4)..)?;
     }
@@ -155,6 +192,10 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +209,8 @@ mod tests {
         // Another attribute of five bytes before the one that counts.
         body.extend([5, 0, 8, 0, 1, 0, 0, 0]);
         let mut info = vec![0; MIN_RTT_AT];
+        info[BYTES_ACKED_AT..BYTES_ACKED_AT + 8].copy_from_slice(&1_000u64.to_ne_bytes());
+        info[BYTES_RECEIVED_AT..BYTES_RECEIVED_AT + 8].copy_from_slice(&20u64.to_ne_bytes());
         info.extend(rtt_us.to_ne_bytes());
         body.extend(((info.len() + 4) as u16).to_ne_bytes());
         body.extend(TCP_INFO.to_ne_bytes());
@@ -181,26 +224,31 @@ mod tests {
 
     #[test]
     fn the_shortest_round_trip_of_each_pair_of_addresses_is_taken() {
-        let mut shortest = Shortest::new();
+        let mut pairs = Pairs::new();
         let mut answer = message([10, 0, 0, 2], 900);
         answer.extend(message([10, 0, 0, 2], 300));
         answer.extend(message([127, 0, 0, 1], 5));
         answer.extend(message([10, 0, 0, 3], u32::MAX));
         let mut connections = 0;
-        assert!(read(&answer, &mut shortest, &mut connections));
+        assert!(read(&answer, &mut pairs, &mut connections));
         assert_eq!(connections, 4);
         let link = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
-        assert_eq!(shortest, Shortest::from([(link, 300)]));
+        let pair = Pair {
+            rtt_min_us: 300,
+            connections: 2,
+            bytes: 2 * (1_000 + 20),
+        };
+        assert_eq!(pairs, Pairs::from([(link, pair)]));
         let done = [
             &16u32.to_ne_bytes()[..],
             &MESSAGE_DONE.to_ne_bytes(),
             &[0; 10],
         ]
         .concat();
-        assert!(!read(&done, &mut shortest, &mut 0));
+        assert!(!read(&done, &mut pairs, &mut 0));
         // A message that was cut off ends the reading.
         for end in 0..answer.len() {
-            read(&answer[..end], &mut Shortest::new(), &mut 0);
+            read(&answer[..end], &mut Pairs::new(), &mut 0);
         }
     }
 
@@ -209,11 +257,35 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let here = listener.local_addr().expect("an address");
         let _client = std::net::TcpStream::connect(here).expect("a connection");
-        let mut shortest = Shortest::new();
-        let count = ask(FAMILIES[0], &mut shortest).expect("sock_diag");
+        let mut pairs = Pairs::new();
+        let count = ask(FAMILIES[0], &mut pairs).expect("sock_diag");
         assert!(count >= 2, "{count}");
         // Loopback is no link; the dump itself must have been understood to its end.
         let is_loopback = |(local, peer): &(IpAddr, IpAddr)| local.is_loopback() || local == peer;
-        assert!(!shortest.keys().any(is_loopback), "{shortest:?}");
+        assert!(!pairs.keys().any(is_loopback), "{pairs:?}");
+    }
+
+    #[test]
+    fn of_many_links_those_with_most_connections_and_most_bytes_are_kept() {
+        let local = IpAddr::from([10, 0, 0, 1]);
+        let pair = |connections, bytes| Pair {
+            rtt_min_us: 100,
+            connections,
+            bytes,
+        };
+        let browser = |one: u32| (IpAddr::from((one << 8).to_be_bytes()), pair(6, 50_000));
+        let (app, database) = (IpAddr::from([200, 0, 0, 2]), IpAddr::from([200, 0, 0, 3]));
+        let own = [(app, pair(40, 9_000)), (database, pair(1, 900_000_000))];
+        let all = (1..2_000).map(browser).chain(own);
+        let links = busiest(all.map(|(peer, pair)| ((local, peer), pair)).collect());
+        assert_eq!(links.len(), 2 * LINKS_MAX_EACH);
+        let peers: Vec<IpAddr> = links.iter().map(|link| link.peer).collect();
+        assert!(peers.is_sorted());
+        assert!(
+            peers.contains(&app) && peers.contains(&database),
+            "{peers:?}"
+        );
+        let few = [((local, app), pair(1, 1))];
+        assert_eq!(busiest(few.into()).len(), 1);
     }
 }
