@@ -24,6 +24,10 @@ pub(crate) use running::VARIABLE as STANDBY_VARIABLE;
 pub use running::standby_folders;
 use running::{Running, sentences};
 
+/// Most statements with literals kept: an app whose SQL varies without end has ever new ones, and
+/// only the costliest are explained.
+const SAMPLES_MAX: usize = 10_000;
+
 /// All rings of a run.
 pub struct Rings {
     folder: PathBuf,
@@ -196,7 +200,8 @@ impl Rings {
         })
     }
 
-    /// Returns one statement with literals for each digest. For EXPLAIN; not to be stored.
+    /// Returns one statement with literals for each of the first 10,000 digests. For EXPLAIN; not
+    /// to be stored.
     pub fn samples(&self) -> &HashMap<TextId, String> {
         &self.samples
     }
@@ -322,6 +327,7 @@ impl Rings {
         texts: &mut Vec<(TextId, String)>,
     ) {
         match kind {
+            TextKind::Sample if self.samples.len() >= SAMPLES_MAX => {}
             TextKind::Sample => {
                 self.samples.entry(id).or_insert(text);
             }
@@ -482,5 +488,23 @@ fn burst((kind, nanos): (u8, u64)) -> Burst {
             .get(usize::from(kind))
             .unwrap_or(&BurstKind::OtherIo),
         length: Nanos(nanos),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_with_literals_are_kept_up_to_a_limit() {
+        let mut rings = Rings::new(Path::new("/nonexistent"));
+        let mut texts = Vec::new();
+        for id in 0..SAMPLES_MAX as u64 + 10 {
+            let text = format!("SELECT {id}");
+            rings.keep(TextKind::Sample, TextId(id), text, &mut texts);
+        }
+        assert_eq!(rings.samples().len(), SAMPLES_MAX);
+        assert_eq!(rings.samples()[&TextId(0)], "SELECT 0");
+        assert!(texts.is_empty());
     }
 }

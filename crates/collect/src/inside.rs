@@ -1,7 +1,7 @@
 //! The inside of an app of the host, from the rings of agents on standby: sums by route and by
 //! statement.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +19,9 @@ const POLL: Duration = Duration::from_millis(20);
 const LAST_RECORDS: Duration = Duration::from_millis(100);
 /// Most routes and most statements; further ones are added up under no name.
 const NAMES_MAX: usize = 1_000;
+/// Most texts kept. Each name has one of its own, and a text may come before the records that name
+/// it: at this number those that no sum names are forgotten.
+const TEXTS_MAX: usize = 10_000;
 
 /// A reader at work on a separate thread.
 pub(crate) struct Inside {
@@ -121,6 +124,19 @@ impl Sums {
     fn add_all(&mut self, polled: Polled) {
         self.texts.extend(polled.texts);
         polled.handled.iter().for_each(|one| self.add(one));
+        if self.texts.len() > TEXTS_MAX {
+            self.forget();
+        }
+    }
+
+    /// Forgets the texts of what is added up under no name.
+    fn forget(&mut self) {
+        let statements = self.statements.keys();
+        let named: HashSet<TextId> = statements
+            .flat_map(|(digest, site)| [*digest, *site])
+            .chain(self.routes.keys().copied())
+            .collect();
+        self.texts.retain(|id, _| named.contains(id));
     }
 
     fn add(&mut self, handled: &Handled) {
@@ -262,5 +278,23 @@ mod tests {
         assert!(read.routes.len() <= NAMES_MAX + 1);
         let all: u64 = read.routes.iter().map(|one| one.requests).sum();
         assert_eq!(all, NAMES_MAX as u64 + 50);
+    }
+
+    #[test]
+    fn texts_without_end_are_forgotten_but_those_of_sums() {
+        let mut sums = Sums::default();
+        let text = |id: u64| (TextId(id), format!("text {id}"));
+        for poll in 0..40u64 {
+            sums.add_all(Polled {
+                handled: vec![handled(poll + 1, 1)],
+                texts: (1..=1_000).map(|one| text(poll * 1_000 + one)).collect(),
+                ..Polled::default()
+            });
+            assert!(sums.texts.len() <= TEXTS_MAX, "{}", sums.texts.len());
+        }
+        let read = sums.named();
+        let first = read.routes.iter().find(|one| one.route == "text 1");
+        assert_eq!(first.map(|one| one.requests), Some(1));
+        assert_eq!(read.statements[0].digest, "text 7");
     }
 }
