@@ -1,7 +1,7 @@
 //! The page of `hakaru logs` on the terminal.
 
 use figures::numbers;
-use logs::access::{Access, Row};
+use logs::access::{Access, GROUPS_MAX, Row};
 use logs::slow::{Slow, Statement};
 use logs::{Digest, Times};
 use words::{Text, text};
@@ -43,6 +43,13 @@ impl Page {
         if seconds == 0.0 {
             self.add_line(text!(
                 "the log holds no times: add $request_time to nginx's log_format, %D to Apache's"
+            ));
+        }
+        if access.others() > 0 {
+            self.add_line(text!(
+                "others: {requests} of paths that came after the first {limit} groups; group them with -m REGEX",
+                requests = figures::counted!(access.others(), "request"),
+                limit = numbers::count(GROUPS_MAX as u64)
             ));
         }
         self.columns.add_titles(&[
@@ -164,5 +171,24 @@ fn share(times: &Times, seconds: f64) -> String {
     match seconds > 0.0 {
         true => numbers::share(times.sum() / seconds),
         false => numbers::UNKNOWN.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use logs::access::{Format, Grouping};
+
+    use super::*;
+
+    #[test]
+    fn requests_of_too_many_groups_are_said() {
+        let text: String = (0..GROUPS_MAX + 3)
+            .map(|path| format!("method:GET\turi:/{path}\n"))
+            .collect();
+        let digest = logs::read(text.as_bytes(), Some(&Format::Ltsv), &Grouping::Paths);
+        let page = of(&digest.expect("a log"), "a.log", 1);
+        let words: Vec<&str> = page.split_whitespace().collect();
+        let line = "others: 3 requests of paths that came after the first 100,000 groups";
+        assert!(words.join(" ").contains(line), "{page}");
     }
 }

@@ -22,6 +22,10 @@ pub use stamps::Stamps;
 
 /// Number of paths with a remembered route, so a repeated path costs one look-up.
 const KNOWN_MAX: usize = 100_000;
+/// Most groups before they become routes, so paths that vary without end take no more memory.
+pub const GROUPS_MAX: usize = 100_000;
+/// In place of a route: requests of groups beyond the limit.
+pub const OTHERS: &str = "others";
 
 /// How requests are put together.
 #[derive(Clone, Debug)]
@@ -34,6 +38,9 @@ pub enum Grouping {
     Matching(Vec<Regex>),
 }
 
+/// Index of each group by name.
+type Names = HashMap<String, usize, FnvBuildHasher>;
+
 /// What an access log says.
 #[derive(Debug)]
 pub struct Access {
@@ -43,8 +50,7 @@ pub struct Access {
     groups: Vec<Row>,
     /// Index of the group of a method and path.
     known: HashMap<Vec<u8>, usize, FnvBuildHasher>,
-    /// Index of each group by name.
-    names: HashMap<String, usize, FnvBuildHasher>,
+    names: Names,
     key: Vec<u8>,
     behind: Vec<Behind>,
     /// Ends of the requests, where asked for.
@@ -78,7 +84,7 @@ impl Access {
             entry: Entry::default(),
             groups: Vec::new(),
             known: HashMap::default(),
-            names: HashMap::default(),
+            names: Names::default(),
             key: Vec::new(),
             behind: Vec::new(),
             stamps: None,
@@ -166,14 +172,7 @@ impl Access {
         let name = format!("{method} {}", self.grouping.name(&path))
             .trim()
             .to_owned();
-        let groups = &mut self.groups;
-        let index = *self.names.entry(name).or_insert_with_key(|name| {
-            groups.push(Row {
-                route: name.clone(),
-                ..Row::default()
-            });
-            groups.len() - 1
-        });
+        let index = place(&mut self.groups, &mut self.names, name);
         if self.known.len() < KNOWN_MAX {
             self.known.insert(self.key.clone(), index);
         }
@@ -183,10 +182,11 @@ impl Access {
     /// Returns the routes by total time, the largest first; where the log has no times, by
     /// requests.
     pub fn rows(&self) -> Vec<Row> {
+        let is_fixed = |line: &str| line == OTHERS || self.grouping.is_fixed(line);
         let all = self.groups.iter().map(|row| row.route.as_str());
-        let varying = all.clone().filter(|line| !self.grouping.is_fixed(line));
+        let varying = all.clone().filter(|line| !is_fixed(line));
         let mut clustered = routes::cluster(&varying.collect::<Vec<_>>()).into_iter();
-        let names = all.map(|line| match self.grouping.is_fixed(line) {
+        let names = all.map(|line| match is_fixed(line) {
             true => line.to_owned(),
             false => clustered.next().unwrap_or_else(|| line.to_owned()),
         });
@@ -208,6 +208,12 @@ impl Access {
                 .then_with(|| a.route.cmp(&b.route))
         });
         rows
+    }
+
+    /// Returns the number of requests in the row [`OTHERS`].
+    pub fn others(&self) -> u64 {
+        let index = self.names.get(OTHERS);
+        index.map_or(0, |index| self.groups[*index].requests)
     }
 
     /// Returns the number of requests passed on to the app, as far as the log has the times.
@@ -235,13 +241,8 @@ impl Access {
     /// become one series: the first log's stay.
     pub fn merge(&mut self, other: Access) {
         for row in other.groups {
-            match self.names.get(&row.route) {
-                Some(index) => self.groups[*index].merge(&row),
-                None => {
-                    self.names.insert(row.route.clone(), self.groups.len());
-                    self.groups.push(row);
-                }
-            }
+            let index = place(&mut self.groups, &mut self.names, row.route.clone());
+            self.groups[index].merge(&row);
         }
         behind::merge(&mut self.behind, other.behind);
         self.unread.merge(other.unread);
@@ -390,6 +391,21 @@ impl Grouping {
     }
 }
 
+/// Returns the index of the group of a name; of one too many, that of the others.
+fn place(groups: &mut Vec<Row>, names: &mut Names, name: String) -> usize {
+    let name = match groups.len() < GROUPS_MAX || names.contains_key(&name) {
+        true => name,
+        false => OTHERS.to_owned(),
+    };
+    *names.entry(name).or_insert_with_key(|name| {
+        groups.push(Row {
+            route: name.clone(),
+            ..Row::default()
+        });
+        groups.len() - 1
+    })
+}
+
 fn status_class(status: u16) -> usize {
     match status / 100 {
         class @ 1..=5 => usize::from(class),
@@ -470,6 +486,28 @@ mod tests {
         both.merge(read(&Format::Ltsv, Grouping::Routes, &[&a, &b]));
         let requests: Vec<u64> = both.rows().iter().map(|row| row.requests).collect();
         assert_eq!(requests, [2, 1]);
+    }
+
+    #[test]
+    fn paths_without_end_are_counted_as_others() {
+        let mut access = Access::new(Format::Ltsv, Grouping::Paths);
+        let add = |access: &mut Access, path: usize| {
+            let line = format!("method:GET\turi:/{path}\treqtime:0.001");
+            access.add(1, line.as_bytes());
+        };
+        (0..GROUPS_MAX + 5).for_each(|path| add(&mut access, path));
+        add(&mut access, 0);
+        assert_eq!((access.groups.len(), access.others()), (GROUPS_MAX + 1, 5));
+        let rows = access.rows();
+        let requests = |route: &str| {
+            let row = rows.iter().find(|row| row.route == route);
+            row.map(|row| row.requests)
+        };
+        assert_eq!((requests("others"), requests("GET /0")), (Some(5), Some(2)));
+        let mut few = read(&Format::Ltsv, Grouping::Paths, &["method:GET\turi:/0"]);
+        few.merge(access);
+        assert_eq!((few.groups.len(), few.others()), (GROUPS_MAX + 1, 5));
+        assert_eq!(few.total().0, GROUPS_MAX as u64 + 7);
     }
 
     #[test]
