@@ -39,7 +39,19 @@ pub(super) fn collected() -> Value {
         "queue": 0.0005, "gvl_wait": 0.0004, "gc": 0.0, "sql": 0.0002, "http": 0.0, "lock": 0.0001,
         "sleep": 0.0, "other_io": 0.0, "running": 0.0023, "unaccounted": 0.0001,
     });
-    let host = |name: &str, inside: Value| json!({ "name": name, "roles": [name], "error": null, "cores": 2, "inside": inside });
+    let message = json!({ "at_s": 1.5, "count": 2, "message": long.as_str() });
+    let unit = json!({
+        "unit": "app.service", "error": HOSTILE, "entries": 9, "warnings": 0, "errors": 2,
+        "messages": [message],
+    });
+    let log = json!({ "path": long.as_str(), "bytes": 0, "truncations": 0, "error": HOSTILE });
+    let host = |name: &str, inside: Value| {
+        let (unit, log) = (unit.clone(), log.clone());
+        json!({
+            "name": name, "roles": [name], "error": null, "cores": 2, "inside": inside,
+            "units": [unit], "logs": [log],
+        })
+    };
     json!({
         "format": "hakaru-collect", "version": 1, "seconds": 10.0, "notes": [],
         "hosts": [host("web", Value::Null), host("app", inside)],
@@ -67,6 +79,21 @@ fn the_inside_of_hosts_fits_every_screen_and_complains_of_nothing() {
     let mut sections = SECTIONS.to_vec();
     sections.insert(4, "hosts");
     check_looks(&mut browser, &run, &sections.join(","));
+}
+
+#[test]
+fn long_words_of_a_host_do_not_push_its_figures_off_a_phone() {
+    let page = written(&page(Language::English));
+    let mut browser = Browser::start();
+    let look = Look {
+        width: 360,
+        scheme: "light",
+        media: "screen",
+    };
+    browser.open(&page.path, look);
+    settle(&mut browser);
+    let width = browser.ask("document.querySelector('#hosts table').offsetWidth");
+    assert!(width.as_u64().expect("a width") < 1_200, "{width}");
 }
 
 #[test]
