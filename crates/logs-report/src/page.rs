@@ -2,7 +2,7 @@
 
 use figures::numbers;
 use logs::access::{Access, GROUPS_MAX, Row};
-use logs::slow::{Slow, Statement};
+use logs::slow::{STATEMENTS_MAX, Slow, Statement};
 use logs::{Digest, Times};
 use words::{Text, text};
 
@@ -94,6 +94,13 @@ impl Page {
             time = numbers::duration_ms(seconds * 1e3)
         );
         self.add_head(names, head);
+        if slow.others() > 0 {
+            self.add_line(text!(
+                "others: {executions} of statements that came after the first {limit}",
+                executions = figures::counted!(slow.others(), "execution"),
+                limit = numbers::count(STATEMENTS_MAX as u64)
+            ));
+        }
         self.columns.add_titles(&[
             text!("calls"),
             text!("time"),
@@ -189,6 +196,19 @@ mod tests {
         let page = of(&digest.expect("a log"), "a.log", 1);
         let words: Vec<&str> = page.split_whitespace().collect();
         let line = "others: 3 requests of paths that came after the first 100,000 groups";
+        assert!(words.join(" ").contains(line), "{page}");
+    }
+
+    #[test]
+    fn executions_of_too_many_statements_are_said() {
+        let entry = |name: usize| {
+            format!("[42] LOG:  duration: 1.000 ms  statement: SELECT c{name}x FROM t\n")
+        };
+        let text: String = (0..STATEMENTS_MAX + 2).map(entry).collect();
+        let digest = logs::read(text.as_bytes(), None, &Grouping::Routes);
+        let page = of(&digest.expect("a log"), "a.log", 1);
+        let words: Vec<&str> = page.split_whitespace().collect();
+        let line = "others: 2 executions of statements that came after the first 20,000";
         assert!(words.join(" ").contains(line), "{page}");
     }
 }

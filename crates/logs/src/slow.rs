@@ -16,6 +16,12 @@ pub(crate) use postgres::{is_quoted as is_postgres_quoted, is_start as is_postgr
 
 /// Bytes of an example.
 const EXAMPLE_BYTES: usize = 2_000;
+/// Most statements kept apart, so SQL that varies without end takes no more memory.
+pub const STATEMENTS_MAX: usize = 20_000;
+/// In place of a digest: executions of statements beyond the limit.
+const OTHERS: &str = "others";
+/// Name of [`OTHERS`]; no digest has it.
+const OTHERS_ID: u64 = 0;
 
 /// What a slow log says.
 #[derive(Debug, Default)]
@@ -78,17 +84,7 @@ impl Slow {
             self.unread.add(execution.line, sql);
             return;
         };
-        let statements = &mut self.statements;
-        let index = *self
-            .known
-            .entry(sql_digest::digest_id(sql))
-            .or_insert_with(|| {
-                statements.push(Statement {
-                    digest: sql_digest::digest(sql),
-                    ..Statement::default()
-                });
-                statements.len() - 1
-            });
+        let index = self.place(sql_digest::digest_id(sql), || sql_digest::digest(sql));
         let statement = &mut self.statements[index];
         statement.times.add(micros);
         statement.lock_s += execution.lock_s;
@@ -101,13 +97,40 @@ impl Slow {
         }
     }
 
+    /// Returns the index of a statement; of one too many, that of the others.
+    fn place(&mut self, id: u64, digest: impl FnOnce() -> String) -> usize {
+        if let Some(index) = self.known.get(&id) {
+            return *index;
+        }
+        let is_apart = self.statements.len() < STATEMENTS_MAX;
+        let id = if is_apart { id } else { OTHERS_ID };
+        *self.known.entry(id).or_insert_with(|| {
+            self.statements.push(Statement {
+                digest: match is_apart {
+                    true => digest(),
+                    false => OTHERS.to_owned(),
+                },
+                ..Statement::default()
+            });
+            self.statements.len() - 1
+        })
+    }
+
+    /// Returns the number of executions in the row [`OTHERS`].
+    pub fn others(&self) -> u64 {
+        let index = self.known.get(&OTHERS_ID);
+        index.map_or(0, |index| self.statements[*index].times.count())
+    }
+
     /// Returns a log of stored facts.
     pub(crate) fn of_facts(statements: Vec<Statement>, unread: Unread) -> Slow {
+        let id_of = |one: &Statement| match one.digest == OTHERS {
+            true => OTHERS_ID,
+            false => sql_digest::digest_id(one.digest.as_bytes()),
+        };
         let ids = statements.iter().enumerate();
         Slow {
-            known: ids
-                .map(|(index, one)| (sql_digest::digest_id(one.digest.as_bytes()), index))
-                .collect(),
+            known: ids.map(|(index, one)| (id_of(one), index)).collect(),
             statements,
             unread,
         }
@@ -127,15 +150,12 @@ impl Slow {
 
     /// Adds what another log says.
     pub fn merge(&mut self, other: Slow) {
-        for (id, index) in other.known {
+        let mut ids: Vec<(u64, usize)> = other.known.into_iter().collect();
+        ids.sort_by_key(|(_, index)| *index);
+        for (id, index) in ids {
             let theirs = &other.statements[index];
-            match self.known.get(&id) {
-                Some(mine) => self.statements[*mine].merge(theirs),
-                None => {
-                    self.known.insert(id, self.statements.len());
-                    self.statements.push(theirs.clone());
-                }
-            }
+            let mine = self.place(id, || theirs.digest.clone());
+            self.statements[mine].merge(theirs);
         }
         self.unread.merge(other.unread);
     }
@@ -147,7 +167,7 @@ impl Statement {
         self.lock_s += other.lock_s;
         self.rows_sent += other.rows_sent;
         self.rows_examined += other.rows_examined;
-        if other.slowest > self.slowest {
+        if self.example.is_empty() || other.slowest > self.slowest {
             self.example.clone_from(&other.example);
             self.slowest = other.slowest;
         }
@@ -157,4 +177,34 @@ impl Statement {
 /// Seconds as microseconds.
 fn micros(seconds: f64) -> u32 {
     (seconds * 1e6).round() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_without_end_are_counted_as_others() {
+        let execution = |name: usize| Execution {
+            micros: Some(1_000),
+            sql: format!("SELECT c{name}x FROM t").into_bytes(),
+            ..Execution::default()
+        };
+        let mut slow = Slow::default();
+        (0..STATEMENTS_MAX + 5).for_each(|name| slow.add(&execution(name)));
+        slow.add(&execution(0));
+        let found = (slow.statements.len(), slow.others());
+        assert_eq!(found, (STATEMENTS_MAX + 1, 5));
+        let mut few = Slow::default();
+        few.add(&execution(0));
+        few.merge(slow);
+        assert_eq!(few.statements.len(), STATEMENTS_MAX + 1);
+        assert_eq!(few.others(), 5);
+        let all = few.statements();
+        assert_eq!(all[0].digest, "others");
+        let count: u64 = all.iter().map(|one| one.times.count()).sum();
+        assert_eq!(count, STATEMENTS_MAX as u64 + 7);
+        let stored = Slow::of_facts(all, Unread::default());
+        assert_eq!(stored.others(), few.others());
+    }
 }
