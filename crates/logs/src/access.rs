@@ -22,6 +22,8 @@ pub use stamps::Stamps;
 
 /// Number of paths with a remembered route, so a repeated path costs one look-up.
 const KNOWN_MAX: usize = 100_000;
+/// Bytes of a path by which requests are put together; servers take 8 KiB as a rule.
+const PATH_BYTES_MAX: usize = 2_048;
 /// Most groups before they become routes, so paths that vary without end take no more memory.
 pub const GROUPS_MAX: usize = 100_000;
 /// In place of a route: requests of groups beyond the limit.
@@ -159,7 +161,8 @@ impl Access {
     /// The group of the entry in hand.
     fn group(&mut self) -> usize {
         let path_end = self.entry.uri.iter().position(|byte| *byte == b'?');
-        let path = &self.entry.uri[..path_end.unwrap_or(self.entry.uri.len())];
+        let path_end = path_end.unwrap_or(self.entry.uri.len());
+        let path = &self.entry.uri[..path_end.min(PATH_BYTES_MAX)];
         self.key.clear();
         self.key.extend_from_slice(&self.entry.method);
         self.key.push(b' ');
@@ -508,6 +511,19 @@ mod tests {
         few.merge(access);
         assert_eq!((few.groups.len(), few.others()), (GROUPS_MAX + 1, 5));
         assert_eq!(few.total().0, GROUPS_MAX as u64 + 7);
+    }
+
+    #[test]
+    fn long_paths_are_put_together_by_their_beginnings() {
+        let long = "a/".repeat(PATH_BYTES_MAX);
+        let lines = [
+            ltsv(&format!("/{long}1"), "0.1"),
+            ltsv(&format!("/{long}2"), "0.1"),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let access = read(&Format::Ltsv, Grouping::Paths, &lines);
+        assert_eq!((access.groups.len(), access.groups[0].requests), (1, 2));
+        assert_eq!(access.groups[0].route.len(), "GET ".len() + PATH_BYTES_MAX);
     }
 
     #[test]

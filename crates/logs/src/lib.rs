@@ -28,6 +28,9 @@ const HEAD_BYTES: usize = 64 * 1024;
 const HEAD_MAX: usize = 4 * 1024 * 1024;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
+/// Bytes taken of a line; the rest is passed over. The longest in logs are statements, of which
+/// MySQL takes 64 MiB, and the beginning names each.
+const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const QUOTED: &str =
     "csvlog and jsonlog of PostgreSQL are not read; read the log of log_destination = 'stderr'";
@@ -238,13 +241,17 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Calls `with` for each line, numbered from 1, without the end of line.
+/// Calls `with` for each line, numbered from 1, without the end of line and what is too long.
 fn each_line(mut source: impl BufRead, mut with: impl FnMut(u64, &[u8])) -> io::Result<()> {
     let (mut line, mut number) = (Vec::new(), 0);
     loop {
         line.clear();
-        if source.read_until(b'\n', &mut line)? == 0 {
+        let mut most = source.by_ref().take(LINE_BYTES_MAX as u64);
+        if most.read_until(b'\n', &mut line)? == 0 {
             return Ok(());
+        }
+        if line.len() == LINE_BYTES_MAX && line.last() != Some(&b'\n') {
+            source.skip_until(b'\n')?;
         }
         number += 1;
         with(number, line.trim_ascii_end());
@@ -336,5 +343,29 @@ mod tests {
         let source = io::repeat(b'x').take(3 * HEAD_MAX as u64);
         let error = read(source, None, &Grouping::Routes).expect_err("no log");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn of_a_line_without_end_only_the_beginning_is_kept() {
+        let long = |letter: u8, bytes: usize| vec![letter; bytes];
+        let log = [
+            b"a".to_vec(),
+            long(b'x', 3 * LINE_BYTES_MAX),
+            long(b'y', LINE_BYTES_MAX),
+            b"b\n".to_vec(),
+        ]
+        .join(&b'\n');
+        let mut lines = Vec::new();
+        let read = each_line(log.as_slice(), |number, line| {
+            lines.push((number, line.first().copied(), line.len()));
+        });
+        read.expect("lines");
+        let expected = [
+            (1, Some(b'a'), 1),
+            (2, Some(b'x'), LINE_BYTES_MAX),
+            (3, Some(b'y'), LINE_BYTES_MAX),
+            (4, Some(b'b'), 1),
+        ];
+        assert_eq!(lines, expected);
     }
 }

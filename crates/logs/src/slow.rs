@@ -16,6 +16,8 @@ pub(crate) use postgres::{is_quoted as is_postgres_quoted, is_start as is_postgr
 
 /// Bytes of an example.
 const EXAMPLE_BYTES: usize = 2_000;
+/// Bytes taken of a statement of several lines; a digest is far shorter.
+const SQL_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Most statements kept apart, so SQL that varies without end takes no more memory.
 pub const STATEMENTS_MAX: usize = 20_000;
 /// In place of a digest: executions of statements beyond the limit.
@@ -61,6 +63,16 @@ struct Execution {
     sql: Vec<u8>,
     /// Number of the line where the entry begins.
     line: u64,
+}
+
+impl Execution {
+    /// Adds a line to the statement, unless it is long enough.
+    fn add_line(&mut self, line: &[u8]) {
+        if self.sql.len() < SQL_BYTES_MAX {
+            self.sql.push(b'\n');
+            self.sql.extend_from_slice(line);
+        }
+    }
 }
 
 /// Reads the slow log of MySQL or MariaDB.
@@ -206,5 +218,13 @@ mod tests {
         assert_eq!(count, STATEMENTS_MAX as u64 + 7);
         let stored = Slow::of_facts(all, Unread::default());
         assert_eq!(stored.others(), few.others());
+    }
+
+    #[test]
+    fn of_a_statement_without_end_only_the_beginning_is_kept() {
+        let mut execution = Execution::default();
+        let line = vec![b'x'; SQL_BYTES_MAX / 2];
+        (0..9).for_each(|_| execution.add_line(&line));
+        assert!(execution.sql.len() <= 2 * SQL_BYTES_MAX);
     }
 }

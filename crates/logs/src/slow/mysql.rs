@@ -51,10 +51,10 @@ impl Reader {
         if !self.is_open {
             return;
         }
-        if !self.execution.sql.is_empty() {
-            self.execution.sql.push(b'\n');
+        match self.execution.sql.is_empty() {
+            true => self.execution.sql.extend_from_slice(line),
+            false => self.execution.add_line(line),
         }
-        self.execution.sql.extend_from_slice(line);
     }
 
     /// Reads `# Query_time: 0.000123  Lock_time: 0.000001 Rows_sent: 1  Rows_examined: 9 …`.

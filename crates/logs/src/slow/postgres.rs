@@ -72,10 +72,7 @@ impl Reader {
             // A statement of several lines goes on behind a tab, of which a blank line has lost
             // its own.
             if let Some(execution) = &mut self.execution {
-                execution.sql.push(b'\n');
-                execution
-                    .sql
-                    .extend_from_slice(line.get(1..).unwrap_or_default());
+                execution.add_line(line.get(1..).unwrap_or_default());
             }
         } else {
             self.close();
