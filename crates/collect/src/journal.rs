@@ -17,6 +17,8 @@ use crate::message::{Entry, UnitEnd};
 
 /// Longest time for reading a journal.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest time for asking systemd of a unit.
+const ASK_PATIENCE: Duration = Duration::from_secs(2);
 /// Messages kept of a unit, and bytes of each.
 const MESSAGES_MAX: usize = 20;
 const MESSAGE_BYTES: usize = 400;
@@ -32,11 +34,35 @@ const MICROS: i64 = 1_000_000;
 pub(crate) fn read(unit: &str, from_us: i64, to_us: i64) -> UnitEnd {
     let mut count = Count::new(from_us, to_us);
     let read = each_line(journalctl(unit, from_us), PATIENCE, |line| count.add(line));
+    let mut error = read.err();
+    // `journalctl` finds nothing of a unit that never was, and calls that a success.
+    if error.is_none() && count.end.entries == 0 && is_unknown(systemctl(unit)) {
+        error = Some("systemd has no unit of this name".to_owned());
+    }
     UnitEnd {
         unit: unit.to_owned(),
-        error: read.err(),
+        error,
         ..count.end
     }
+}
+
+/// Returns the command for what systemd knows of a unit.
+fn systemctl(unit: &str) -> Command {
+    let mut command = Command::new("systemctl");
+    command
+        .args(["show", "--property=LoadState", "--", unit])
+        .env("LC_ALL", "C");
+    command
+}
+
+/// Whether the command says that there is no such unit. Where systemd does not run, it says nothing
+/// of units.
+fn is_unknown(command: Command) -> bool {
+    let mut is_unknown = false;
+    let asked = each_line(command, ASK_PATIENCE, |line| {
+        is_unknown |= line.trim_end() == "LoadState=not-found";
+    });
+    asked.is_ok() && is_unknown
 }
 
 /// Returns the command for a unit's journal from a second on.
@@ -237,6 +263,21 @@ mod tests {
         let why = read.expect_err("it takes too long");
         assert_eq!(why, "journalctl took more than 1 s");
         assert_eq!((count.end.entries, count.end.errors), (1, 1));
+    }
+
+    #[test]
+    fn a_unit_that_systemd_does_not_know_is_told_from_a_quiet_one() {
+        let says = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            is_unknown(command)
+        };
+        assert!(says("echo LoadState=not-found"));
+        assert!(!says("echo LoadState=loaded"));
+        assert!(!says(
+            "echo System has not been booted with systemd >&2; exit 1"
+        ));
+        assert!(!is_unknown(Command::new("/nonexistent/systemctl")));
     }
 
     #[test]
