@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use chromium::{Browser, Look};
 use words::Language;
 
+use super::axe_tests::LOAD;
 use super::*;
 use crate::journal::{Journal, Line, Tried};
 use crate::samples::Sample;
@@ -128,6 +129,21 @@ pub(super) fn check_looks(browser: &mut Browser, page: &str, sections: &str) {
         assert_eq!(overflow, 0, "{look:?}: the page is wider than the screen");
         assert_eq!(browser.complaints(), [""; 0], "{look:?}");
     }
+}
+
+#[test]
+fn steps_of_a_load_are_wide_enough_to_be_read_on_a_phone() {
+    let page = written(&super::page(LOAD, "", Language::English));
+    let mut browser = Browser::start();
+    let look = Look {
+        width: 360,
+        scheme: "light",
+        media: "screen",
+    };
+    browser.open(&page.path, look);
+    settle(&mut browser);
+    let width = browser.ask("document.querySelector('#answers th[scope=row]').offsetWidth");
+    assert!(width.as_u64().expect("a width") > 150, "{width}");
 }
 
 #[test]
