@@ -26,7 +26,7 @@ const KNOWN_MAX: usize = 100_000;
 const PATH_BYTES_MAX: usize = 2_048;
 /// Most groups before they become routes, so paths that vary without end take no more memory.
 pub const GROUPS_MAX: usize = 100_000;
-/// In place of a route: requests of groups beyond the limit.
+/// In place of a route or a server: what lies beyond a limit.
 pub const OTHERS: &str = "others";
 
 /// How requests are put together.

@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::OTHERS;
 use super::entry::Entry;
 use crate::Times;
 
 /// Servers kept apart; further ones are counted together as [`OTHERS`].
 const SERVERS_MAX: usize = 64;
-/// In place of an address: servers beyond the limit.
-const OTHERS: &str = "others";
 /// Ends of paths of static files.
 const FILES: [&[u8]; 12] = [
     b".css", b".js", b".png", b".jpg", b".jpeg", b".gif", b".svg", b".ico", b".woff", b".woff2",
