@@ -103,6 +103,10 @@ pub(crate) fn measure(
         return Err(failure::interrupted());
     }
     let result = result.map_err(Failure::failed)?;
+    if let Some(fault) = &result.fault {
+        // Half a measurement is not comparable with a whole one.
+        return Err(Failure::failed(fault));
+    }
     watched.measurement(subject, app.start_s, result)
 }
 

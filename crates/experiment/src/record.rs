@@ -142,7 +142,7 @@ impl<'a> Prepared<'a> {
         if let Some(status) = died.filter(|_| !app.is_attached()) {
             facts::of_death(&mut recording, status, &tail);
             notice_of_death(context, status, &tail);
-        } else if context.is_stopped() {
+        } else if context.is_stopped() && recording.meta.ended_early.is_none() {
             recording.meta.ended_early = Some(EndedEarly::Interrupted);
         }
         facts::of_agents(&mut recording, &rings, settings);

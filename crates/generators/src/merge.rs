@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use load::{Figures, Interval, Measured, Part, Plan, points};
+use load::{Figures, Interval, Measured, Part, Plan, ThreadFault, points};
 use load_report::{GeneratorLine, StepLabel};
 use recording::{Generator, Nanos, Window};
 use scenario::Tally;
@@ -223,7 +223,17 @@ fn measured(given: &[Given], first: &GeneratorResult) -> Measured {
         tally: (tally, checks_failed),
         users: given.iter().map(|given| given.result.measured.users).sum(),
         stopped: given.iter().any(|given| given.result.measured.stopped),
+        fault: given.iter().find_map(fault),
     }
+}
+
+/// Returns the error at the end of a generator's load, with the generator's name.
+fn fault(given: &Given) -> Option<ThreadFault> {
+    let fault = given.result.measured.fault.as_ref()?;
+    Some(ThreadFault {
+        error: format!("{}: {}", given.name, fault.error),
+        ..fault.clone()
+    })
 }
 
 /// Stretches count from each generator's own start, never from a wall clock.

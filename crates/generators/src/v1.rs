@@ -24,6 +24,9 @@ pub(crate) struct Result1 {
     pub(crate) engine: String,
     pub(crate) window_ns: u64,
     pub(crate) stopped: bool,
+    /// Error of a thread, with which the load ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<Fault>,
     pub(crate) users: u32,
     pub(crate) cpu_ns: u64,
     pub(crate) unsent: u64,
@@ -34,6 +37,13 @@ pub(crate) struct Result1 {
     pub(crate) rule_counts: Vec<u64>,
     pub(crate) capture_units: Vec<String>,
     pub(crate) checks_failed: u64,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Fault {
+    pub(crate) thread: u32,
+    pub(crate) error: String,
+    pub(crate) requests: u64,
 }
 
 /// What all parts of one plan have in common.

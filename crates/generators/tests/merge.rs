@@ -1,7 +1,10 @@
 //! What is merged is what one process would have measured.
 
 use generators::{GeneratorResult, Given, MergeError, ResultError, merge};
-use load::{Arrivals, Engine, Figures, Goal, Interval, Measured, Pace, Part, Plan, Schedule};
+use load::{
+    Arrivals, Engine, Figures, Goal, Interval, LoadEnd, Measured, Pace, Part, Plan, Schedule,
+    ThreadFault,
+};
 use load_report::StepLabel;
 use proptest::prelude::*;
 use recording::{Failure, Generator, Nanos, Outcome, TextId, Timestamp, Window};
@@ -100,6 +103,7 @@ fn measured(samples: &[Sample]) -> (Measured, Vec<Interval>) {
         tally: (Tally::of_counts(vec![count], vec![0.1 * count as f64]), 0),
         users: 1,
         stopped: false,
+        fault: None,
     };
     (measured, intervals)
 }
@@ -236,6 +240,24 @@ fn a_generator_that_left_nothing_fails_the_run_by_name() {
         error.to_string(),
         "generator 1/4, 3/4 left no result, so the run has failed; what the others left is in 0.result, 2.result"
     );
+}
+
+#[test]
+fn a_thread_that_failed_on_one_generator_fails_the_load_of_all() {
+    let mut other = given("1/2", &[]);
+    other.result.measured.stopped = true;
+    other.result.measured.fault = Some(ThreadFault {
+        thread: 3,
+        error: "why".to_owned(),
+        requests: 7,
+    });
+    // Through the text form.
+    other.result = GeneratorResult::of_text(&other.result.to_text()).expect("a result");
+    let merged = merge(vec![given("0/2", &[]), other]).expect("both are there");
+    let fault = merged.measured.fault.as_ref().expect("a fault");
+    assert_eq!((fault.thread, fault.requests), (3, 7));
+    assert_eq!(fault.error, "1.result: why");
+    assert_eq!(LoadEnd::of(&merged.measured, &[], &[]), LoadEnd::Failed);
 }
 
 #[test]

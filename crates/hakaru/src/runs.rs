@@ -69,6 +69,7 @@ pub(crate) fn figures(recording: &Recording) -> JournalEntry {
 pub(crate) fn exit_of(recording: &Recording, number: Option<i64>) -> Exit {
     match recording.meta.ended_early {
         Some(EndedEarly::Interrupted) => Exit::Interrupted,
+        Some(EndedEarly::LoadFailed(_)) => Exit::Failed,
         Some(_) => Exit::TargetDied,
         None if recording.has_failures() => Exit::RequestsFailed,
         None if number.is_none() => Exit::NotKept,

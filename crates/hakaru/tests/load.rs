@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use support::{on_terminal, serve};
 
@@ -127,6 +128,26 @@ fn the_exit_status_tells_what_was_missed() {
     assert!(nowhere.contains("name a file in a folder"), "{nowhere}");
     let message = short(&good, &["--expect", "soon"], 2);
     assert!(message.contains("`soon` is no expectation"), "{message}");
+}
+
+#[test]
+fn a_thread_without_a_poller_ends_the_load_of_all_and_is_named() {
+    let url = format!("http://{}/", serve("200 OK"));
+    let begin = Instant::now();
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -n 16 && exec \"$0\" \"$@\""])
+        .arg(env!("CARGO_BIN_EXE_hakaru"))
+        .args(["load", &url, "--engine", "epoll", "--threads", "8"])
+        .args(["-c", "8", "-d", "60s"])
+        .output()
+        .expect("a shell");
+    let told = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    // The page is folded between words.
+    let told = told.concat();
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("cannot wait for events"), "{told}");
+    assert!(begin.elapsed() < Duration::from_secs(30), "{told}");
 }
 
 /// Figures in Prometheus' format equal the JSON's.

@@ -1,7 +1,8 @@
 //! Reasons to distrust a load's figures.
 
 use figures::numbers;
-use load::{Measured, Pace};
+use figures::text::one_line;
+use load::{Measured, Pace, ThreadFault};
 use words::{Text, phrase, text};
 
 use crate::{View, quantile_ms};
@@ -18,10 +19,11 @@ const LATENESS_PART: f64 = 0.1;
 pub fn all(view: &View<'_>) -> Vec<Text> {
     let measured = view.measured;
     let all = measured.figures.outcomes.all();
+    let mut doubts: Vec<Text> = measured.fault.as_ref().map(failed).into_iter().collect();
     if all == 0 {
-        return vec![text!("nothing was measured: no request was due")];
+        doubts.push(text!("nothing was measured: no request was due"));
+        return doubts;
     }
-    let mut doubts = Vec::new();
     if !measured.has_ended_requests() {
         doubts.push(text!(
             "nothing was measured: not one of {requests} ended before the load did; run longer (-d), or wait less for \
@@ -47,6 +49,15 @@ pub fn all(view: &View<'_>) -> Vec<Text> {
         ));
     }
     doubts
+}
+
+fn failed(fault: &ThreadFault) -> Text {
+    text!(
+        "thread {thread} failed after {requests}, which ended the load of all threads: {error}",
+        thread = fault.thread,
+        requests = figures::counted!(fault.requests, "request"),
+        error = Text::named(&one_line(&fault.error))
+    )
 }
 
 fn saturated(view: &View<'_>) -> Option<Text> {

@@ -28,6 +28,11 @@ fn load<'a>(view: &View<'a>, language: Language) -> v1::Load<'a> {
         url: view.url,
         load: plan(view),
         stopped: measured.stopped,
+        fault: measured.fault.as_ref().map(|fault| v1::Fault {
+            thread: fault.thread,
+            error: &fault.error,
+            requests: fault.requests,
+        }),
         seconds: measured.window.length().as_secs_f64(),
         requests: outcomes.all(),
         warmup_requests: figures.warmup,

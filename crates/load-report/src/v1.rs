@@ -14,6 +14,9 @@ pub(crate) struct Load<'a> {
     pub(crate) url: &'a str,
     pub(crate) load: Plan,
     pub(crate) stopped: bool,
+    /// Error of a thread, with which the load ended; left out where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<Fault<'a>>,
     pub(crate) seconds: f64,
     pub(crate) requests: u64,
     pub(crate) warmup_requests: u64,
@@ -43,6 +46,14 @@ pub(crate) struct Load<'a> {
     pub(crate) steps: Vec<Step<'a>>,
     pub(crate) failures: Vec<Failure<'a>>,
     pub(crate) series: Vec<Second>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Fault<'a> {
+    pub(crate) thread: u32,
+    pub(crate) error: &'a str,
+    /// Ended requests of the thread, warm-up included.
+    pub(crate) requests: u64,
 }
 
 #[derive(Serialize)]

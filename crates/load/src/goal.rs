@@ -257,6 +257,7 @@ mod tests {
             score: None,
             users: 10,
             stopped: false,
+            fault: None,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::failures::{Failed, Failures};
 use crate::figures::{Ended, Figures};
 use crate::notes::Notes;
+use crate::outcome::ThreadFault;
 use crate::redact::Shown;
 use crate::tables::Tables;
 
@@ -28,6 +29,10 @@ pub(crate) struct Share {
     pub(crate) figures: Option<Box<Figures>>,
     /// Time of an early end of sending.
     pub(crate) stopped_at: Option<Timestamp>,
+    /// Ended requests of any outcome, warm-up included.
+    pub(crate) ended: u64,
+    /// The first error of a thread, in the sum of all shares.
+    pub(crate) fault: Option<ThreadFault>,
 }
 
 /// What is kept of requests.
@@ -109,6 +114,7 @@ impl<'a> Ledger<'a> {
         outcome: Outcome,
     ) {
         let request = connection.request;
+        self.share.ended += 1;
         match &mut self.book {
             Book::Notes(notes) => notes.add(Exchange {
                 id: request.id,

@@ -9,7 +9,7 @@ use scenario::{Scenario, Tally};
 use crate::engine::Engine;
 use crate::figures::{Figures, Interval};
 use crate::ledger::{Book, Share};
-use crate::outcome::LoadError;
+use crate::outcome::{LoadError, ThreadFault};
 use crate::plan::Plan;
 use crate::run::{Job, run_threads, score};
 use crate::tables::Tables;
@@ -34,8 +34,10 @@ pub struct Measured {
     pub tally: (Tally, u64),
     /// Users at the end: connections opened, or about to be.
     pub users: u32,
-    /// Whether `stop` ended the load early.
+    /// Whether `stop` or `fault` ended the load early.
     pub stopped: bool,
+    /// Error of a thread, with which the load ended.
+    pub fault: Option<ThreadFault>,
 }
 
 /// Runs a load and adds up. `sink` gets the sums of each stretch of the length `every`, on the
@@ -91,6 +93,7 @@ fn measured(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> 
         failures: total.failures.into_vec(),
         users: total.users,
         stopped: total.stopped_at.is_some(),
+        fault: total.fault,
     }
 }
 

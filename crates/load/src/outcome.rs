@@ -33,8 +33,32 @@ pub struct LoadResult {
     pub texts: Vec<(TextId, String)>,
     /// GET requests to send again.
     pub repeatables: Vec<Repeatable>,
-    /// Whether `stop` ended the load early.
+    /// Whether `stop` or `fault` ended the load early.
     pub stopped: bool,
+    /// Error of a thread, with which the load ended.
+    pub fault: Option<ThreadFault>,
+}
+
+/// The first error of one of the load's threads, which ended the load of all. What the threads had
+/// measured is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadFault {
+    /// Number of the thread, from 1.
+    pub thread: u32,
+    /// What was tried, what the system said, and what may help.
+    pub error: String,
+    /// Ended requests of the thread, warm-up included. The figures have all.
+    pub requests: u64,
+}
+
+impl fmt::Display for ThreadFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "thread {} of the load failed after {} of its requests and ended the load: {}",
+            self.thread, self.requests, self.error
+        )
+    }
 }
 
 /// Why a load could not be started or carried on.
@@ -56,6 +80,8 @@ pub enum LoadError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A thread failed, and what was measured until then answers nothing.
+    Thread(ThreadFault),
 }
 
 impl fmt::Display for LoadError {
@@ -70,6 +96,7 @@ impl fmt::Display for LoadError {
                 f,
                 "cannot {what}: {source}; fewer connections or a higher `ulimit -n` may help"
             ),
+            LoadError::Thread(fault) => write!(f, "{fault}"),
         }
     }
 }
@@ -77,7 +104,7 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            LoadError::Plan(_) => None,
+            LoadError::Plan(_) | LoadError::Thread(_) => None,
             LoadError::Resolve { source, .. } | LoadError::System { source, .. } => Some(source),
         }
     }

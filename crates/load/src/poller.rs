@@ -83,6 +83,12 @@ pub(crate) enum Poller {
         timer: Timer,
     },
     Uring(Uring),
+    /// Fails when as many waits as are left are over.
+    #[cfg(test)]
+    Failing {
+        poller: Box<Poller>,
+        left: u32,
+    },
 }
 
 impl Poller {
@@ -106,6 +112,8 @@ impl Poller {
         match self {
             Poller::Epoll { poll, .. } => Channel::epoll(address, poll.registry(), Token(index)),
             Poller::Uring(uring) => Channel::uring(address, uring, index),
+            #[cfg(test)]
+            Poller::Failing { poller, .. } => poller.connect(address, index),
         }
     }
 
@@ -146,6 +154,12 @@ impl Poller {
             Poller::Uring(uring) => {
                 let left = at.map(|at| Duration::from_nanos(at.since(clock::now()).0));
                 uring.wait(left.unwrap_or(SLEEP_MAX).min(SLEEP_MAX), gather, ready)
+            }
+            #[cfg(test)]
+            Poller::Failing { poller, left } => {
+                let over = || io::Error::other("no more events");
+                *left = left.checked_sub(1).ok_or_else(over)?;
+                poller.wait(at, gather, ready)
             }
         }
     }

@@ -1,7 +1,7 @@
 //! One load from start to end: threads, shares of the load, the result.
 
 use std::io;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::ScopedJoinHandle;
 
@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::ledger::{Book, Share};
 use crate::level::Level;
 use crate::notes::Notes;
-use crate::outcome::{Batch, LoadError, LoadResult};
+use crate::outcome::{Batch, LoadError, LoadResult, ThreadFault};
 use crate::plan::Plan;
 use crate::route::Routes;
 use crate::worker::{Task, Worker};
@@ -25,7 +25,9 @@ const MESSAGES_WAITING_MAX: usize = 4;
 /// within about 100 ms, with everything measured so far.
 ///
 /// Failed requests are not errors: they are exchanges with their outcome. Errors are plans that
-/// cannot be run, names without an address, and a system that refuses threads, polls or timers.
+/// cannot be run, names without an address, and a system that refuses threads, polls or timers
+/// before any request has ended; afterwards the refusal ends the load, and stands in
+/// [`LoadResult::fault`].
 pub fn run(
     plan: &Plan,
     scenario: &Scenario,
@@ -75,6 +77,7 @@ impl Times {
 fn result(plan: &Plan, scenario: &Scenario, planned: Window, mut total: Share) -> LoadResult {
     let end = total.stopped_at.unwrap_or(planned.end);
     let score = score(scenario, &total);
+    let fault = total.fault.take();
     let repeatables = std::mem::take(&mut total.answers.repeatables).into_vec();
     let (answers, texts) = total.answers.into_parts();
     LoadResult {
@@ -93,6 +96,7 @@ fn result(plan: &Plan, scenario: &Scenario, planned: Window, mut total: Share) -
         texts,
         repeatables,
         stopped: total.stopped_at.is_some(),
+        fault,
     }
 }
 
@@ -123,6 +127,7 @@ pub(crate) fn run_threads<M: Send>(
     let level = plan.level_up.map(Level::new);
     let times = Times::from_now(plan);
     let threads = plan.threads;
+    let failed = AtomicBool::new(false);
     let (sender, receiver) = sync_channel(threads as usize * MESSAGES_WAITING_MAX);
     let task = |number: u32| Task {
         plan,
@@ -131,6 +136,7 @@ pub(crate) fn run_threads<M: Send>(
         session: &session,
         routes: &routes,
         stop,
+        failed: &failed,
         window: times.window,
         start: times.start,
         schedule: schedule.as_ref(),
@@ -160,10 +166,6 @@ pub(crate) fn run_threads<M: Send>(
     Ok((times, total))
 }
 
-fn system(what: &'static str) -> impl Fn(io::Error) -> LoadError {
-    move |source| LoadError::System { what, source }
-}
-
 fn run_workers<M: Send>(
     jobs: Vec<(Task<'_>, Book)>,
     messages: impl IntoIterator<Item = M>,
@@ -171,57 +173,120 @@ fn run_workers<M: Send>(
 ) -> Result<Share, LoadError> {
     std::thread::scope(|scope| {
         let mut handles = Vec::new();
-        let mut failed = None;
+        let mut left = Vec::new();
         for (task, book) in jobs {
+            let (number, failed) = (task.number, task.failed);
             let thread = std::thread::Builder::new().name("hakaru-load".to_owned());
-            match thread.spawn_scoped(scope, move || Worker::new(task, book)?.run()) {
+            match thread.spawn_scoped(scope, move || work(task, book)) {
                 Ok(handle) => handles.push(handle),
-                Err(error) => failed = Some(error),
+                Err(source) => {
+                    failed.store(true, Ordering::Relaxed);
+                    left.push(Left {
+                        number,
+                        share: Share::default(),
+                        error: Some(system("start a thread", source)),
+                    });
+                }
             }
         }
         // Ends when the last worker has dropped its sender.
         for message in messages {
             sink(message);
         }
-        let shares = handles.into_iter().map(join);
-        let total = merge(shares).map_err(system("wait for events"))?;
-        match failed {
-            None => Ok(total),
-            Some(source) => Err(system("start a thread")(source)),
-        }
+        left.extend(handles.into_iter().map(join));
+        merge(left)
     })
 }
 
-fn join(handle: ScopedJoinHandle<'_, io::Result<Share>>) -> io::Result<Share> {
+/// What a thread left.
+struct Left {
+    /// Index of the thread.
+    number: u32,
+    share: Share,
+    /// Error at the end of the thread.
+    error: Option<LoadError>,
+}
+
+fn system(what: &'static str, source: io::Error) -> LoadError {
+    LoadError::System { what, source }
+}
+
+/// Runs one worker; an error ends the others too.
+fn work(task: Task<'_>, book: Book) -> Left {
+    let (number, failed) = (task.number, task.failed);
+    let (share, error) = match Worker::new(task, book) {
+        Ok(worker) => worker.run(),
+        Err(error) => (Share::default(), Some(error)),
+    };
+    if error.is_some() {
+        // Relaxed: the flag carries no other data.
+        failed.store(true, Ordering::Relaxed);
+    }
+    Left {
+        number,
+        share,
+        error: error.map(|error| system("wait for events", error)),
+    }
+}
+
+fn join(handle: ScopedJoinHandle<'_, Left>) -> Left {
     handle
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn merge(shares: impl Iterator<Item = io::Result<Share>>) -> io::Result<Share> {
+/// Adds up the shares, also of threads with an error.
+///
+/// # Errors
+/// A thread had an error, and no request has ended.
+fn merge(all: Vec<Left>) -> Result<Share, LoadError> {
     let mut total = Share::default();
-    for share in shares {
-        let share = share?;
-        total.cpu += share.cpu;
-        total.unsent += share.unsent;
-        total.users += share.users;
-        total.checks_failed += share.checks_failed;
-        total.failures.merge(share.failures);
-        total.tally.merge(&share.tally);
-        total.answers.merge(share.answers);
-        total.figures = match (total.figures.take(), share.figures) {
-            (Some(mut figures), Some(more)) => {
-                figures.merge(&more);
-                Some(figures)
-            }
-            (one, other) => one.or(other),
-        };
-        total.stopped_at = match (total.stopped_at, share.stopped_at) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
+    let mut first = None;
+    for left in all {
+        let Left {
+            number,
+            share,
+            error,
+        } = left;
+        if let Some(error) = error {
+            first = first.or(Some((number, share.ended, error)));
+        }
+        add(&mut total, share);
+    }
+    match first {
+        Some((_, _, error)) if total.ended == 0 => return Err(error),
+        Some((number, requests, error)) => {
+            total.fault = Some(ThreadFault {
+                thread: number + 1,
+                error: error.to_string(),
+                requests,
+            });
+        }
+        None => {}
     }
     Ok(total)
+}
+
+fn add(total: &mut Share, share: Share) {
+    total.cpu += share.cpu;
+    total.unsent += share.unsent;
+    total.users += share.users;
+    total.checks_failed += share.checks_failed;
+    total.ended += share.ended;
+    total.failures.merge(share.failures);
+    total.tally.merge(&share.tally);
+    total.answers.merge(share.answers);
+    total.figures = match (total.figures.take(), share.figures) {
+        (Some(mut figures), Some(more)) => {
+            figures.merge(&more);
+            Some(figures)
+        }
+        (one, other) => one.or(other),
+    };
+    total.stopped_at = match (total.stopped_at, share.stopped_at) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
 }
 
 /// The points. None when a check failed anywhere in the run, warm-up included: a server that
@@ -258,4 +323,46 @@ fn share_of(all: u32, threads: u32, number: u32) -> u32 {
 fn users_of(plan: &Plan, all: u32, number: u32) -> u32 {
     let each = plan.streams.max(1);
     share_of(plan.part.share(all / each), plan.threads, number) * each
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::Figures;
+
+    fn left(number: u32, ended: u64, error: Option<&str>) -> Left {
+        let mut figures = Figures::new(&[]);
+        figures.in_time = ended;
+        Left {
+            number,
+            share: Share {
+                ended,
+                figures: Some(Box::new(figures)),
+                ..Share::default()
+            },
+            error: error.map(|error| system("wait for events", io::Error::other(error))),
+        }
+    }
+
+    #[test]
+    fn an_error_of_one_thread_leaves_what_all_have_measured() {
+        let all = vec![left(0, 5, None), left(1, 3, Some("why")), left(2, 4, None)];
+        let total = merge(all).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(total.ended, 12);
+        assert_eq!(total.figures.map(|figures| figures.in_time), Some(12));
+        let fault = total.fault.expect("a fault");
+        assert_eq!((fault.thread, fault.requests), (2, 3));
+        let told = fault.to_string();
+        assert!(
+            told.starts_with("thread 2 of the load failed after 3 of its requests and ended the load: cannot wait for events: why"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn an_error_before_any_request_is_the_load_s() {
+        let error = merge(vec![left(0, 0, None), left(1, 0, Some("why"))]);
+        let told = error.err().map(|error| error.to_string());
+        assert!(told.is_some_and(|told| told.starts_with("cannot wait for events: why")));
+    }
 }

@@ -127,7 +127,7 @@ fn warm_up(
     };
     let mut before = None;
     while (begin.elapsed().as_nanos() as u64) < limit {
-        let measured = measure(&plan, scenario, stop, plan.duration, &mut |_| {})?;
+        let measured = whole(measure(&plan, scenario, stop, plan.duration, &mut |_| {})?)?;
         let median = measured.figures.latency.value_at_quantile(0.5);
         if measured.stopped || has_settled(before, median) {
             break;
@@ -171,6 +171,7 @@ fn attempt(
             under_way.push(interval.in_flight as f64);
         }
     })?;
+    let measured = whole(measured)?;
     let why = fault(&measured, goals, &under_way, rate).unwrap_or_default();
     Ok(Trial {
         rate,
@@ -178,6 +179,14 @@ fn attempt(
         why,
         measured,
     })
+}
+
+/// Returns what was measured, unless a thread failed: the rest says nothing of the rate.
+fn whole(measured: Measured) -> Result<Measured, LoadError> {
+    match measured.fault {
+        Some(fault) => Err(LoadError::Thread(fault)),
+        None => Ok(measured),
+    }
 }
 
 fn fault(measured: &Measured, goals: &[Goal], under_way: &[f64], rate: f64) -> Option<String> {

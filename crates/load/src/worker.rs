@@ -6,6 +6,7 @@
 //! recorded, and the user's next request becomes due. Nothing is allocated on this way unless a
 //! template or a check needs it.
 
+mod ending;
 mod messages;
 mod requests;
 mod slow;
@@ -14,7 +15,7 @@ mod streams;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use recording::{Nanos, Outcome, Timestamp, Window};
 use scenario::{Scenario, Session};
@@ -24,7 +25,7 @@ use crate::connection::{Connection, Phase, Reading};
 use crate::engine::Engine;
 use crate::http1::Limits;
 use crate::ids::Ids;
-use crate::ledger::{Book, Ledger, Share};
+use crate::ledger::{Book, Ledger};
 use crate::level::Level;
 use crate::plan::Plan;
 use crate::poller::{Gather, Poller, Ready};
@@ -64,6 +65,8 @@ pub(crate) struct Task<'a> {
     pub(crate) session: &'a Session<'a>,
     pub(crate) routes: &'a Routes,
     pub(crate) stop: &'a AtomicBool,
+    /// Set by the first thread with an error, which ends the others as `stop` does.
+    pub(crate) failed: &'a AtomicBool,
     pub(crate) window: Window,
     pub(crate) start: Timestamp,
     /// `None`: a closed load.
@@ -153,8 +156,8 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Runs to the end of the plan.
-    pub(crate) fn run(mut self) -> io::Result<Share> {
+    /// Sends and reads to the end of the plan.
+    fn go_on(&mut self) -> io::Result<()> {
         let mut ready = Vec::new();
         if self.pacer.is_none() {
             for _ in 0..self.task.connections {
@@ -166,7 +169,7 @@ impl<'a> Worker<'a> {
         loop {
             let now = clock::now();
             self.mark_window(now);
-            let stopped = self.task.stop.load(Ordering::Relaxed);
+            let stopped = self.is_stopped();
             if self.sending && (stopped || now >= self.task.window.end) {
                 if !stopped {
                     // This turn may come late: what was due until the end and has a free user is
@@ -193,34 +196,12 @@ impl<'a> Worker<'a> {
             }
             self.send_due();
         }
-        self.finish();
-        Ok(self.ledger.close())
+        Ok(())
     }
 
     fn mark_window(&mut self, now: Timestamp) {
         if self.cpu_at_start.is_none() && now >= self.task.window.start {
             self.cpu_at_start = Some(clock::thread_cpu());
-        }
-    }
-
-    fn end_sending(&mut self, now: Timestamp, stopped: bool) {
-        self.sending = false;
-        self.wakeups.clear();
-        let end = now.min(self.task.window.end);
-        if stopped && end < self.task.window.end {
-            self.ledger.share.stopped_at = Some(end);
-        }
-        if let Some(cpu) = self.cpu_at_start {
-            self.ledger.share.cpu = clock::thread_cpu() - cpu;
-        }
-        for index in 0..self.connections.len() {
-            if self.connections[index].phase == Phase::Connecting {
-                self.leave_unanswered(index, now);
-            }
-        }
-        while let Some(due) = self.tick_due().filter(|due| *due < end) {
-            self.ledger.share.unsent += u64::from(due >= self.task.window.start);
-            self.next_tick();
         }
     }
 
@@ -473,18 +454,5 @@ impl<'a> Worker<'a> {
         let tick = self.tick_due().filter(|_| users && self.sending);
         let rest = self.resting.next();
         wakeup.into_iter().chain(tick).chain(rest).min()
-    }
-
-    /// Records what was not answered.
-    fn finish(&mut self) {
-        let now = clock::now();
-        self.ledger.share.users = self.connections.len() as u32;
-        for index in 0..self.connections.len() {
-            if self.connections[index].phase != Phase::Free {
-                self.leave_unanswered(index, now);
-            }
-            self.connections[index].close();
-        }
-        self.close_carriers();
     }
 }

@@ -33,11 +33,14 @@ pub enum EndedEarly {
     CutOff,
     /// The app exited, with the given exit status.
     Died(String),
+    /// A thread of the load generator failed, with the given error.
+    LoadFailed(String),
     /// Anything else, in the words of a file of another version.
     Other(String),
 }
 
 const DIED: (&str, &str) = ("the app died (", ")");
+const LOAD_FAILED: &str = "the load failed: ";
 
 impl EndedEarly {
     /// Reads the text of a file.
@@ -45,10 +48,12 @@ impl EndedEarly {
         let status = text
             .strip_prefix(DIED.0)
             .and_then(|rest| rest.strip_suffix(DIED.1));
-        match (text.as_str(), status) {
-            ("interrupted", _) => EndedEarly::Interrupted,
-            ("cut off", _) => EndedEarly::CutOff,
-            (_, Some(status)) => EndedEarly::Died(status.to_owned()),
+        let error = text.strip_prefix(LOAD_FAILED);
+        match (text.as_str(), status, error) {
+            ("interrupted", ..) => EndedEarly::Interrupted,
+            ("cut off", ..) => EndedEarly::CutOff,
+            (_, Some(status), _) => EndedEarly::Died(status.to_owned()),
+            (_, None, Some(error)) => EndedEarly::LoadFailed(error.to_owned()),
             _ => EndedEarly::Other(text),
         }
     }
@@ -60,6 +65,7 @@ impl fmt::Display for EndedEarly {
             EndedEarly::Interrupted => f.write_str("interrupted"),
             EndedEarly::CutOff => f.write_str("cut off"),
             EndedEarly::Died(status) => write!(f, "{}{status}{}", DIED.0, DIED.1),
+            EndedEarly::LoadFailed(error) => write!(f, "{LOAD_FAILED}{error}"),
             EndedEarly::Other(text) => f.write_str(text),
         }
     }

@@ -64,6 +64,9 @@ pub(super) fn is_on_this_host(settings: &Settings) -> bool {
 
 /// What the load generator brought. Returns the requests that can be sent again.
 pub(crate) fn of_load(recording: &mut Recording, result: LoadResult) -> Vec<Repeatable> {
+    if let Some(fault) = &result.fault {
+        recording.meta.ended_early = Some(EndedEarly::LoadFailed(fault.to_string()));
+    }
     recording.answers = result.answers;
     for (id, text) in result.texts {
         recording.texts.keep_as(id, &text);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use load::{
     Arrivals, Engine, Figures, Interval, Measured, Outcomes, Pace, Part, Plan, Schedule, Stage,
-    Statuses, points,
+    Statuses, ThreadFault, points,
 };
 use load_report::StepLabel;
 use recording::{Generator, Nanos, Outcome, TextId, Timestamp, Window};
@@ -68,6 +68,11 @@ fn measured(
         tally: (tally, read.checks_failed),
         users: read.users,
         stopped: read.stopped,
+        fault: read.fault.as_ref().map(|fault| ThreadFault {
+            thread: fault.thread,
+            error: fault.error.clone(),
+            requests: fault.requests,
+        }),
     })
 }
 

@@ -26,6 +26,11 @@ pub(super) fn result(result: &GeneratorResult) -> v1::Result1 {
         engine: measured.engine.name().to_owned(),
         window_ns: measured.window.length().0,
         stopped: measured.stopped,
+        fault: measured.fault.as_ref().map(|fault| v1::Fault {
+            thread: fault.thread,
+            error: fault.error.clone(),
+            requests: fault.requests,
+        }),
         users: measured.users,
         cpu_ns: measured.generator.cpu.0,
         unsent: measured.generator.unsent,

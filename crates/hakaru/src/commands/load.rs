@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use figures::numbers;
 use generators::Order;
-use load::{Goal, GoalResult, Interval, Measured, Plan, Via};
+use load::{GoalResult, Interval, LoadEnd, Measured, Plan, Via};
 use load_report::hdr_log::{HdrLog, V2DeflateSerializer};
 use load_report::live::Live;
 use load_report::rows::Row;
@@ -135,12 +135,11 @@ fn here(
     }
     // What was measured is shown also where a file could not be written.
     stored.and(logged)?;
-    Ok(match settings.plan.part.is_whole() {
-        true => exit(&settings.goals, &kept.measured, &goals),
-        false if kept.measured.stopped => Exit::Interrupted,
-        // It did its part; `load merge` says what came of all.
-        false => Exit::Ok,
-    })
+    Ok(exit(match settings.plan.part.is_whole() {
+        true => LoadEnd::of(&kept.measured, &settings.goals, &goals),
+        // `load merge` says what came of all.
+        false => LoadEnd::of_part(&kept.measured),
+    }))
 }
 
 /// Returns the order for the generators elsewhere.
@@ -298,21 +297,13 @@ fn line_of(row: &Row) -> Text {
     )
 }
 
-/// Returns the exit code: Ctrl-C first; then the expectations; then failed requests, unless an
-/// expectation is about failures. A load of which no request ended is no good one.
-fn exit(expected: &[Goal], measured: &Measured, goals: &[GoalResult]) -> Exit {
-    if measured.stopped {
-        return Exit::Interrupted;
-    }
-    if goals.iter().any(|goal| !goal.held) {
-        return Exit::EXPECTATION_MISSED;
-    }
-    let allowed = expected.iter().any(Goal::is_about_errors);
-    match measured.figures.outcomes.failed() {
-        0 if !measured.has_ended_requests() => Exit::RequestsFailed,
-        0 => Exit::Ok,
-        _ if allowed => Exit::Ok,
-        _ => Exit::RequestsFailed,
+fn exit(end: LoadEnd) -> Exit {
+    match end {
+        LoadEnd::Ok => Exit::Ok,
+        LoadEnd::Failed => Exit::Failed,
+        LoadEnd::Interrupted => Exit::Interrupted,
+        LoadEnd::ExpectationMissed => Exit::EXPECTATION_MISSED,
+        LoadEnd::RequestsFailed => Exit::RequestsFailed,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `hakaru load merge`: what several generators left, as one load.
 
 use generators::{GeneratorResult, Given, MergeError, Merged};
-use load::{Goal, GoalResult};
+use load::{Goal, GoalResult, LoadEnd};
 use load_report::View;
 use load_report::rows::Row;
 
@@ -56,7 +56,8 @@ pub(super) fn finish(given: Vec<Given>, outputs: &Outputs<'_>) -> Result<Exit, F
         .map(|goal| goal.check(&merged.measured))
         .collect();
     show::show(&view(&merged, &goals, &rows(&merged)), outputs)?;
-    Ok(super::exit(&expected, &merged.measured, &goals))
+    let end = LoadEnd::of(&merged.measured, &expected, &goals);
+    Ok(super::exit(end))
 }
 
 fn rows(merged: &Merged) -> Vec<Row> {
