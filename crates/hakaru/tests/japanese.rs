@@ -113,6 +113,7 @@ fn load_check_and_runs_from_outside_speak_japanese() {
     let short = ["-c", "2", "-d", "300ms", "--warmup", "100ms"];
     check(&[&["load", &good], &short[..]].concat());
     check(&[&["load", &moved, "--expect", "p99 < 1us"], &short[..]].concat());
+    check(&[&["load", &moved, "--expect", "p99.9999 < 1s"], &short[..]].concat());
     check(&["load", "http://127.0.0.1:1/", "-d", "200ms"]);
     check(&["load", &good, "--find-max", "p99 < 1s", "-d", "3s"]);
     check(&[&["run", "--attach", "--url", &moved], &short[..]].concat());

@@ -102,6 +102,19 @@ fn the_exit_status_tells_what_was_missed() {
     assert!(page.contains("held    errors = 0   came 0"), "{page}");
     let page = short(&good, &["--expect", "p50 < 1us"], 3);
     assert!(page.contains("MISSED  p50 < 1us"), "{page}");
+    // A million requests, for which 100 ms are too short.
+    let few = ["--expect", "p99.9999 < 60s", "--expect", "errors = 0"];
+    let page = short(&good, &few, 12);
+    assert!(page.contains("cannot be judged  p99.9999 < 60s"), "{page}");
+    assert!(page.contains("takes 1,000,000 requests"), "{page}");
+    let json = short(&good, &[&few[..], &["--json"]].concat(), 12);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let goal = &json["expectations"][0];
+    assert_eq!(goal["held"], false);
+    assert!(goal["came"].is_null(), "{goal}");
+    assert_eq!(goal["needs_requests"], 1_000_000);
+    short(&good, &[&few[..], &["--expect", "p50 < 1us"]].concat(), 3);
+    short(&bad, &few[..2], 4);
     let page = short(&bad, &[], 4);
     assert!(
         page.contains("× server error: expected a status below 400, came 500"),

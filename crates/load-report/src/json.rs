@@ -1,7 +1,7 @@
 //! A load as JSON, version 1.
 
 use hdrhistogram::Histogram;
-use load::{Outcomes, Pace};
+use load::{GoalVerdict, Outcomes, Pace};
 use recording::Outcome;
 use words::Language;
 
@@ -142,7 +142,11 @@ fn expectations<'a>(view: &View<'a>) -> Vec<v1::Expectation<'a>> {
     let goals = view.goals.iter().map(|goal| v1::Expectation {
         expected: &goal.text,
         came: goal.came.as_deref(),
-        held: goal.held,
+        held: goal.verdict == GoalVerdict::Held,
+        needs_requests: match goal.verdict {
+            GoalVerdict::TooFew { needed, .. } => Some(needed),
+            GoalVerdict::Held | GoalVerdict::Missed => None,
+        },
     });
     goals.collect()
 }

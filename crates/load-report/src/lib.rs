@@ -67,11 +67,6 @@ impl StepLabel {
 
 /// A quantile in milliseconds, when at least one value of the histogram lies above.
 pub(crate) fn quantile_ms(histogram: &Histogram<u64>, quantile: f64) -> Option<f64> {
-    let needed = if quantile < 1.0 {
-        1.0 / (1.0 - quantile)
-    } else {
-        1.0
-    };
-    let known = histogram.len() as f64 >= needed - 1e-6;
+    let known = histogram.len() >= load::values_needed(quantile);
     known.then(|| histogram.value_at_quantile(quantile) as f64 / 1e6)
 }

@@ -4,7 +4,7 @@
 use figures::text::{Column, fold, left, one_line, table as fitted, width};
 use figures::{counted, numbers};
 use hdrhistogram::Histogram;
-use load::{Outcomes, Pace};
+use load::{GoalVerdict, Outcomes, Pace};
 use recording::{Nanos, Outcome};
 use words::{Language, Phrase, Text, phrase, text};
 
@@ -261,11 +261,32 @@ fn generator(view: &View<'_>) -> Text {
 }
 
 fn expectations(view: &View<'_>, language: Language) -> Vec<Text> {
-    let [held, missed] =
-        [phrase!("held"), phrase!("MISSED")].map(|verdict| verdict.written_in(language));
-    let columns = width(&held).max(width(&missed));
+    let name = |verdict: GoalVerdict| {
+        let name = match verdict {
+            GoalVerdict::Held => phrase!("held"),
+            GoalVerdict::Missed => phrase!("MISSED"),
+            GoalVerdict::TooFew { .. } => phrase!("cannot be judged"),
+        };
+        name.written_in(language)
+    };
+    let met = view.goals.iter().map(|goal| goal.verdict);
+    let columns = [GoalVerdict::Held, GoalVerdict::Missed]
+        .into_iter()
+        .chain(met)
+        .map(|verdict| width(&name(verdict)))
+        .max()
+        .unwrap_or(0);
     let goals = view.goals.iter().map(|goal| {
-        let verdict = left(if goal.held { &held } else { &missed }, columns);
+        let verdict = left(&name(goal.verdict), columns);
+        if let GoalVerdict::TooFew { needed, came } = goal.verdict {
+            return text!(
+                "{verdict}  {goal}   takes {needed}, there were {came}; run longer (-d)",
+                verdict,
+                goal = goal.text,
+                needed = counted!(needed, "request"),
+                came = numbers::count(came)
+            );
+        }
         let came = goal.came.as_ref().map(Text::from);
         text!(
             "{verdict}  {goal}   came {came}",

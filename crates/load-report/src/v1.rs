@@ -148,6 +148,9 @@ pub(crate) struct Expectation<'a> {
     pub(crate) expected: &'a str,
     pub(crate) came: Option<&'a str>,
     pub(crate) held: bool,
+    /// Requests needed to judge the percentile; left out where there were enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) needs_requests: Option<u64>,
 }
 
 #[derive(Serialize)]

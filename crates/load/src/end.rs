@@ -1,6 +1,6 @@
-//! How a load ended, of which the program makes its exit code.
+//! How a load ended, for the program's exit code.
 
-use crate::goal::{Goal, GoalResult};
+use crate::goal::{Goal, GoalResult, GoalVerdict};
 use crate::measure::Measured;
 
 /// How a load ended.
@@ -14,13 +14,15 @@ pub enum LoadEnd {
     ExpectationMissed,
     /// Requests failed, and no expectation is about failures; or no request ended at all.
     RequestsFailed,
+    /// Nothing is wrong, but there were too few requests to judge an expectation.
+    Undecided,
     /// Nothing is wrong.
     Ok,
 }
 
 impl LoadEnd {
-    /// Returns how a load ended, with the results of `expected`: first whether it ran to its end,
-    /// then the expectations, then failed requests.
+    /// Returns how a load ended, with the results of `expected`. An early end comes first, then the
+    /// expectations, then failed requests, and last what could not be judged.
     pub fn of(measured: &Measured, expected: &[Goal], results: &[GoalResult]) -> LoadEnd {
         let failed = measured.figures.outcomes.failed();
         let is_allowed = expected.iter().any(Goal::is_about_errors);
@@ -28,14 +30,18 @@ impl LoadEnd {
             LoadEnd::Ok => {}
             early => return early,
         }
-        if results.iter().any(|result| !result.held) {
+        let verdicts = || results.iter().map(|result| result.verdict);
+        if verdicts().any(|verdict| verdict == GoalVerdict::Missed) {
             return LoadEnd::ExpectationMissed;
         }
-        match failed {
-            0 if !measured.has_ended_requests() => LoadEnd::RequestsFailed,
-            0 => LoadEnd::Ok,
-            _ if is_allowed => LoadEnd::Ok,
-            _ => LoadEnd::RequestsFailed,
+        let is_good = match failed {
+            0 => measured.has_ended_requests(),
+            _ => is_allowed,
+        };
+        match verdicts().all(|verdict| verdict == GoalVerdict::Held) {
+            _ if !is_good => LoadEnd::RequestsFailed,
+            true => LoadEnd::Ok,
+            false => LoadEnd::Undecided,
         }
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use figures::duration::{self, Unit};
 use hdrhistogram::Histogram;
 
+use crate::figures::Figures;
 use crate::measure::Measured;
 
 /// An expectation: a figure, a relation, and the limit.
@@ -21,10 +22,36 @@ pub struct Goal {
 pub struct GoalResult {
     /// The expectation as written.
     pub text: String,
-    /// Measured figure, with a unit; nothing when no request gave one.
+    /// Measured figure, with a unit; nothing when no request gave one, or too few.
     pub came: Option<String>,
-    /// Whether the goal held; a goal with an unknown figure did not.
-    pub held: bool,
+    /// Whether the goal held.
+    pub verdict: GoalVerdict,
+}
+
+/// Whether an expectation held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoalVerdict {
+    /// The figure is on the right side of the limit.
+    Held,
+    /// The figure is on the wrong side, or no request gave one.
+    Missed,
+    /// Nothing is known: the requests are too few for the percentile, which would be the maximum.
+    TooFew {
+        /// Requests of which one lies beyond the percentile.
+        needed: u64,
+        /// Requests with a time.
+        came: u64,
+    },
+}
+
+/// Returns the least number of values with one beyond a quantile; 1 for the maximum.
+pub fn values_needed(quantile: f64) -> u64 {
+    // 1 - 0.9999 is a little below a ten-thousandth in binary.
+    const ROUNDING: f64 = 1e-9;
+    match quantile < 1.0 {
+        true => (1.0 / (1.0 - quantile) * (1.0 - ROUNDING)).ceil() as u64,
+        false => 1,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,11 +109,28 @@ impl Goal {
 
     /// Compares the goal with a measurement.
     pub fn check(&self, measured: &Measured) -> GoalResult {
+        match self.figure.too_few(measured) {
+            Some(verdict) => GoalResult {
+                text: self.text.clone(),
+                came: None,
+                verdict,
+            },
+            None => self.check_roughly(measured),
+        }
+    }
+
+    /// Compares the goal with a short trial, where the maximum of few requests stands for any
+    /// percentile.
+    pub(crate) fn check_roughly(&self, measured: &Measured) -> GoalResult {
         let came = self.figure.of(measured);
+        let held = came.is_some_and(|came| self.relation.holds(came, self.limit));
         GoalResult {
             text: self.text.clone(),
             came: came.map(|came| self.figure.shown(came)),
-            held: came.is_some_and(|came| self.relation.holds(came, self.limit)),
+            verdict: match held {
+                true => GoalVerdict::Held,
+                false => GoalVerdict::Missed,
+            },
         }
     }
 }
@@ -104,10 +148,7 @@ impl Figure {
         let figures = &measured.figures;
         let outcomes = &figures.outcomes;
         match self {
-            Figure::Time { of, from_sent } => of.of(match from_sent {
-                true => &figures.service,
-                false => &figures.latency,
-            }),
+            Figure::Time { of, from_sent } => of.of(times(figures, from_sent)),
             Figure::Errors => Some(outcomes.failed() as f64),
             Figure::ErrorShare => {
                 let all = outcomes.all();
@@ -118,6 +159,22 @@ impl Figure {
         }
     }
 
+    /// Returns the verdict on a percentile of too few requests, but some.
+    fn too_few(self, measured: &Measured) -> Option<GoalVerdict> {
+        let Figure::Time {
+            of: TimeOf::Quantile(quantile),
+            from_sent,
+        } = self
+        else {
+            return None;
+        };
+        let came = times(&measured.figures, from_sent).len();
+        let needed = values_needed(quantile);
+        (1..needed)
+            .contains(&came)
+            .then_some(GoalVerdict::TooFew { needed, came })
+    }
+
     fn shown(self, value: f64) -> String {
         match self {
             Figure::Time { .. } => format!("{:.3} ms", value / 1e6),
@@ -125,6 +182,13 @@ impl Figure {
             Figure::Rps => format!("{value:.1}"),
             Figure::Errors | Figure::Requests => format!("{value}"),
         }
+    }
+}
+
+fn times(figures: &Figures, from_sent: bool) -> &Histogram<u64> {
+    match from_sent {
+        true => &figures.service,
+        false => &figures.latency,
     }
 }
 
@@ -221,7 +285,7 @@ mod tests {
     use recording::{Generator, Nanos, Outcome, Timestamp, Window};
 
     use super::*;
-    use crate::figures::{Ended, Figures};
+    use crate::figures::Ended;
 
     /// Returns 100 requests in one second, with 1 to 100 ms from due, all sent 1 ms late; the last
     /// one failed.
@@ -265,14 +329,17 @@ mod tests {
     fn expectations_are_held_against_figures() {
         let check = |text: &str, held: bool| {
             let goal = Goal::parse(text).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(goal.check(&measured()).held, held, "{text}");
+            let verdict = match held {
+                true => GoalVerdict::Held,
+                false => GoalVerdict::Missed,
+            };
+            assert_eq!(goal.check(&measured()).verdict, verdict, "{text}");
         };
         // A histogram of three digits gives the upper end of a thousandth.
         check("p50 < 50.1ms", true);
         check("p50 < 50ms", false);
         check("p50 >= 49.9 ms", true);
         check("p99<0.0995s", true);
-        check("p99.9 > 99000us", true);
         check("sent p50 < 49.1ms", true);
         check("sent_p50 < 48.9ms", false);
         check("mean < 51ms", true);
@@ -316,7 +383,36 @@ mod tests {
         nothing.figures = Figures::new(&[]);
         for text in ["p99 < 1s", "errors < 1%"] {
             let result = Goal::parse(text).expect(text).check(&nothing);
-            assert_eq!((result.came, result.held), (None, false), "{text}");
+            let unknown = (None, GoalVerdict::Missed);
+            assert_eq!((result.came, result.verdict), unknown, "{text}");
         }
+    }
+
+    #[test]
+    fn a_percentile_of_too_few_requests_is_not_judged_by_their_maximum() {
+        let check = |text: &str, needed: u64| {
+            let goal = Goal::parse(text).expect(text);
+            let result = goal.check(&measured());
+            let verdict = GoalVerdict::TooFew { needed, came: 100 };
+            assert_eq!((result.came, result.verdict), (None, verdict), "{text}");
+            // A trial of a search says what it can.
+            assert_ne!(goal.check_roughly(&measured()).came, None, "{text}");
+        };
+        check("p99.9 < 200ms", 1_000);
+        check("p99.9 < 1us", 1_000);
+        check("sent p99.9 > 99000us", 1_000);
+        check("p99.99 <= 1s", 10_000);
+        check("p99.5 < 1s", 200);
+    }
+
+    #[test]
+    fn a_quantile_needs_a_value_beyond_it() {
+        let needed = [
+            0.0, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.999_99, 0.999_999, 1.0,
+        ];
+        assert_eq!(
+            needed.map(values_needed),
+            [1, 2, 10, 20, 100, 1_000, 10_000, 100_000, 1_000_000, 1]
+        );
     }
 }

@@ -75,7 +75,7 @@ pub use end::LoadEnd;
 pub use engine::Engine;
 pub use failures::merged_failures;
 pub use figures::{Figures, Interval, Outcomes, Statuses, StepFigures};
-pub use goal::{Goal, GoalResult};
+pub use goal::{Goal, GoalResult, GoalVerdict, values_needed};
 pub use level::LevelUp;
 pub use measure::{Measured, measure};
 pub use once::{Checked, Reply, Resend, check_once};

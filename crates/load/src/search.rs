@@ -11,7 +11,7 @@ use std::time::Instant;
 use recording::Nanos;
 use scenario::Scenario;
 
-use crate::goal::Goal;
+use crate::goal::{Goal, GoalVerdict};
 use crate::measure::{Measured, measure};
 use crate::outcome::LoadError;
 use crate::plan::{Pace, Plan};
@@ -193,8 +193,8 @@ fn fault(measured: &Measured, goals: &[Goal], under_way: &[f64], rate: f64) -> O
     let outcomes = &measured.figures.outcomes;
     let missed = goals
         .iter()
-        .map(|goal| goal.check(measured))
-        .find(|result| !result.held);
+        .map(|goal| goal.check_roughly(measured))
+        .find(|result| result.verdict != GoalVerdict::Held);
     if let Some(missed) = missed {
         let came = missed.came.unwrap_or_else(|| "nothing".to_owned());
         return Some(format!("{}: came {came}", missed.text));

@@ -29,7 +29,8 @@ Examples:
   hakaru load URL --rate 20000 --kubernetes --parallelism 20 --image IMAGE
 
 Latency counts from when a request was due; sent → answered stands beside it. `hakaru help load` says more.
-Exit codes: 0 all good, 2 wrong usage, 3 an expectation was missed, 4 requests failed, 130 interrupted."
+Exit codes: 0 all good, 1 a thread of the load failed, 2 wrong usage, 3 an expectation was missed,
+4 requests failed, 12 too few requests for an expectation, 130 interrupted."
 )]
 pub(crate) struct LoadArgs {
     #[command(subcommand)]

@@ -304,6 +304,7 @@ fn exit(end: LoadEnd) -> Exit {
         LoadEnd::Interrupted => Exit::Interrupted,
         LoadEnd::ExpectationMissed => Exit::EXPECTATION_MISSED,
         LoadEnd::RequestsFailed => Exit::RequestsFailed,
+        LoadEnd::Undecided => Exit::Undecided,
     }
 }
 
