@@ -178,9 +178,7 @@ impl App {
         let (mut answered, mut exchanges) = (0, Vec::new());
         let result = run(&plan, &scenario, &AtomicBool::new(false), &mut |batch| {
             let answers = batch.exchanges.iter();
-            answered += answers
-                .filter(|exchange| exchange.outcome.was_answered())
-                .count() as u64;
+            answered += answers.filter(|exchange| exchange.was_answered()).count() as u64;
             exchanges.extend(batch.exchanges);
         })?;
         if answered == 0 {

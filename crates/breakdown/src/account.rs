@@ -84,15 +84,17 @@ impl Account {
         let exchange = request.exchange;
         let out = &mut self.out;
         out.requests += 1;
-        out.latency.push(exchange.answered.since(exchange.due));
-        out.late.push(exchange.sent.since(exchange.due));
+        if exchange.was_sent() {
+            out.latency.push(exchange.answered.since(exchange.due));
+            out.late.push(exchange.sent.since(exchange.due));
+        }
         match exchange.outcome {
             Outcome::Ok => {}
             Outcome::CheckFailed => out.checks_failed += 1,
             Outcome::Unanswered => out.unanswered += 1,
             _ => out.errors += 1,
         }
-        if !exchange.outcome.was_answered() {
+        if !exchange.was_answered() {
             return;
         }
         out.answered += 1;

@@ -25,7 +25,7 @@ mod tests;
 mod threads;
 mod types;
 
-use recording::{Exchange, Outcome, Recording};
+use recording::{Exchange, Recording};
 
 pub use answers::{RouteAnswers, answers};
 pub use cores::{CoreSpeed, core_speed};
@@ -71,13 +71,7 @@ pub fn of(recording: &Recording) -> Breakdown {
 /// Returns the mean time from sent to answered of the answered requests of the window, seconds;
 /// `None` without one.
 pub fn service_mean_s(recording: &Recording) -> Option<f64> {
-    let is_answered = |one: &&Exchange| {
-        recording.window.contains(one.due)
-            && matches!(
-                one.outcome,
-                Outcome::Ok | Outcome::CheckFailed | Outcome::ServerError
-            )
-    };
+    let is_answered = |one: &&Exchange| recording.window.contains(one.due) && one.was_answered();
     let answered = recording.exchanges.iter().filter(is_answered);
     let (sum, count) = answered.fold((0.0, 0u64), |(sum, count), one| {
         (sum + one.answered.since(one.sent).as_secs_f64(), count + 1)

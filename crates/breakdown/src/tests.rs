@@ -165,11 +165,21 @@ fn requests_that_the_app_never_saw_are_counted() {
         outcome: Outcome::Unanswered,
         ..exchange(&mut recording, 5, "GET /channel/9", 40)
     };
-    recording.exchanges.extend([unseen, failed, wrong, open]);
+    // No request could be made of the flow.
+    let unsent = exchange(&mut recording, 6, "GET /channel/10", 50);
+    let unsent = Exchange {
+        outcome: Outcome::CheckFailed,
+        sent: unsent.due,
+        status: 0,
+        ..unsent
+    };
+    recording
+        .exchanges
+        .extend([unseen, failed, wrong, open, unsent]);
     let breakdown = of(&recording);
     let route = &breakdown.routes[0];
-    assert_eq!((route.requests, route.answered, route.unseen), (5, 3, 2));
-    assert_eq!((route.errors, route.checks_failed), (1, 1));
+    assert_eq!((route.requests, route.answered, route.unseen), (6, 3, 2));
+    assert_eq!((route.errors, route.checks_failed), (1, 2));
     assert_eq!(route.unanswered, 1);
     assert_eq!(route.latency.len(), 5);
     close(route.balance.queue, 12.0);

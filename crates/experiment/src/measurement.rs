@@ -177,7 +177,7 @@ impl<'a> Watched<'a> {
             return Err(failing(subject, &responses, &result));
         }
         let answered_at = (self.exchanges.iter())
-            .filter(|exchange| exchange.outcome.was_answered())
+            .filter(|exchange| exchange.was_answered())
             .map(|exchange| exchange.answered)
             .collect();
         let seconds = window.length().as_secs_f64();
@@ -218,19 +218,19 @@ impl Responses {
         let due: Vec<&Exchange> = (exchanges.iter())
             .filter(|exchange| window.contains(exchange.due))
             .collect();
-        let count = |is: fn(Outcome) -> bool| due.iter().filter(|one| is(one.outcome)).count();
-        let answered = count(Outcome::was_answered);
+        let count = |is: fn(&Exchange) -> bool| due.iter().filter(|one| is(one)).count();
+        let answered = count(Exchange::was_answered);
         // Leaving out those that wait in vain would make an overloaded app look fast.
-        let waits = |outcome: Outcome| outcome.was_answered() || outcome == Outcome::Unanswered;
+        let waits = |one: &Exchange| one.was_answered() || one.outcome == Outcome::Unanswered;
         let mut latency: Vec<Nanos> = (due.iter())
-            .filter(|exchange| answered > 0 && waits(exchange.outcome))
+            .filter(|exchange| answered > 0 && waits(exchange))
             .map(|exchange| exchange.answered.since(exchange.due))
             .collect();
         latency.sort_unstable();
         Responses {
             due: due.len(),
             answered,
-            failed: count(|outcome| !matches!(outcome, Outcome::Ok | Outcome::Unanswered)),
+            failed: count(|one| !matches!(one.outcome, Outcome::Ok | Outcome::Unanswered)),
             latency,
         }
     }
@@ -292,14 +292,19 @@ mod tests {
             exchange(1_000, 20, Outcome::Ok),
             exchange(1_100, 5_000, Outcome::Unanswered),
             exchange(1_200, 10, Outcome::CheckFailed),
+            // Could not be made.
+            Exchange {
+                status: 0,
+                ..exchange(1_300, 0, Outcome::CheckFailed)
+            },
         ];
         let latency = |millis: &[u64]| millis.iter().map(|ms| Nanos(ms * 1_000_000)).collect();
         assert_eq!(
             Responses::of(&all, window),
             Responses {
-                due: 3,
+                due: 4,
                 answered: 2,
-                failed: 1,
+                failed: 2,
                 latency: latency(&[10, 20, 5_000]),
             }
         );

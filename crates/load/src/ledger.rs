@@ -124,7 +124,10 @@ impl<'a> Ledger<'a> {
                 line: request.line,
                 step: request.step,
                 connection: connection.number,
-                status: connection.status(),
+                status: match request.is_unsent {
+                    true => 0,
+                    false => connection.status(),
+                },
                 outcome,
                 body_bytes: connection.body_bytes(),
             }),

@@ -27,13 +27,27 @@ pub struct Exchange {
     pub body_bytes: u64,
 }
 
+impl Exchange {
+    /// Whether a request was sent. A check fails also where none could be made, such as for want of
+    /// a value: without a status, as for a message over a WebSocket, and sent at its due time.
+    pub fn was_sent(&self) -> bool {
+        self.outcome != Outcome::CheckFailed || self.status > 0 || self.sent != self.due
+    }
+
+    /// Whether a complete response arrived.
+    pub fn was_answered(&self) -> bool {
+        self.was_sent() && self.outcome.was_answered()
+    }
+}
+
 /// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Outcome {
     /// Answered, and all checks held.
     Ok = 0,
-    /// Answered, but a check of the flow failed.
+    /// Answered, but a check of the flow failed. Or no request could be made of the flow, by
+    /// [`Exchange::was_sent`].
     CheckFailed = 1,
     /// Status of 500 or more, not expected by the flow.
     ServerError = 2,
@@ -63,7 +77,7 @@ impl Outcome {
         Outcome::Unanswered,
     ];
 
-    /// Whether a complete HTTP response arrived.
+    /// Whether a complete HTTP response arrived, if the request was sent.
     pub fn was_answered(self) -> bool {
         matches!(
             self,

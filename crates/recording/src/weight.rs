@@ -12,7 +12,7 @@ pub struct Weight {
 impl Weight {
     /// Counts the exchange, if answered.
     pub fn add(&mut self, exchange: &Exchange) {
-        if exchange.outcome.was_answered() {
+        if exchange.was_answered() {
             self.answered += 1;
             self.numbered += u64::from(!exchange.id.is_none());
         }

@@ -42,7 +42,7 @@ impl Live {
         for exchange in exchanges {
             self.requests += 1;
             self.failed += u64::from(exchange.outcome != Outcome::Ok);
-            if exchange.outcome.was_answered() {
+            if exchange.was_answered() {
                 (self.latencies).push(exchange.answered.since(exchange.due).0);
             }
         }

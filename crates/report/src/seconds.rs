@@ -50,7 +50,7 @@ pub fn of(recording: &Recording) -> Vec<Second> {
             Outcome::CheckFailed => tally.checks_failed += 1,
             _ => tally.errors += 1,
         }
-        if exchange.outcome.was_answered() {
+        if exchange.was_answered() {
             tally.latency.push(exchange.answered.since(exchange.due));
         }
     }

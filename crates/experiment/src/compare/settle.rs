@@ -10,7 +10,7 @@ use crate::measurement::Measurement;
 /// `is_saturating`: the load is closed, and no user pauses.
 pub(super) fn after(measurement: &Measurement, is_saturating: bool) -> Option<f64> {
     let answered = (measurement.exchanges.iter())
-        .filter(|exchange| exchange.outcome.was_answered())
+        .filter(|exchange| exchange.was_answered())
         .filter_map(|exchange| {
             let took = exchange.answered.since(exchange.sent);
             let at = calm_s(&measurement.calm, exchange.due)?;

@@ -83,10 +83,10 @@ fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
             route,
             place = failure.place
         )),
-        why: why(failure.outcome),
+        why: why(failure),
         evidence,
         remedy: Remedy {
-            text: remedy(failure.outcome),
+            text: remedy(failure),
             exact: None,
             safety: Safety::Code,
         },
@@ -126,8 +126,16 @@ fn first(lines: &[String]) -> Text {
         .map_or_else(|| text!("none"), |line| line.as_str().into())
 }
 
-fn why(outcome: Outcome) -> Text {
-    match outcome {
+/// Whether no request could be made of the flow: a check of an answer has one.
+fn is_unsent(failure: &Failure) -> bool {
+    failure.outcome == Outcome::CheckFailed && failure.response.is_empty()
+}
+
+fn why(failure: &Failure) -> Text {
+    match failure.outcome {
+        Outcome::CheckFailed if is_unsent(failure) => {
+            text!("the request could not be made, so what follows in the flow was not measured")
+        }
         Outcome::CheckFailed => {
             text!("the answer is wrong, so its speed means nothing, and the run has no score")
         }
@@ -146,8 +154,11 @@ fn why(outcome: Outcome) -> Text {
     }
 }
 
-fn remedy(outcome: Outcome) -> Text {
-    match outcome {
+fn remedy(failure: &Failure) -> Text {
+    match failure.outcome {
+        Outcome::CheckFailed if is_unsent(failure) => {
+            text!("give the flow what its request needs: a capture, a variable, a row of its feed")
+        }
         Outcome::CheckFailed => {
             text!("compare the answer below with what the flow expects, and fix whichever is wrong")
         }

@@ -21,7 +21,7 @@ const SHOWN: usize = 3;
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let routes = &context.joined.routes;
     let pages = context.joined.requests.iter().filter(|request| {
-        request.exchange.outcome.was_answered() && routes[request.route].starts_with("GET ")
+        request.exchange.was_answered() && routes[request.route].starts_with("GET ")
     });
     let (mut all, mut hollow) = (0_u64, HashMap::<(usize, u16), u64>::new());
     for request in pages {

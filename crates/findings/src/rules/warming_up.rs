@@ -107,7 +107,7 @@ fn second_medians(context: &Context<'_>) -> Vec<f64> {
     for request in &context.joined.requests {
         let exchange = request.exchange;
         let route = context.joined.routes[request.route].as_str();
-        if exchange.outcome.was_answered() && Some(route) == busiest {
+        if exchange.was_answered() && Some(route) == busiest {
             let second = exchange.due.since(start).0 / 1_000_000_000;
             let service = exchange.answered.since(exchange.sent).as_millis_f64();
             seconds.entry(second).or_default().push(service);

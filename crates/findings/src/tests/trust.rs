@@ -35,6 +35,28 @@ fn failures_come_with_their_exchange() {
 }
 
 #[test]
+fn a_request_that_could_not_be_made_has_no_wrong_answer() {
+    let mut run = healthy();
+    let line = run.text("GET {{next}}");
+    let run = run.with(|r| {
+        r.failures.push(Failure {
+            outcome: Outcome::CheckFailed,
+            line,
+            place: "flows/read.hurl:12".to_owned(),
+            reason: "not sent: no variable `next`".to_owned(),
+            request: String::new(),
+            response: String::new(),
+            count: 10,
+        });
+    });
+    let findings = run.check(&["errors"]);
+    let why = findings[0].why.to_string();
+    assert!(why.contains("could not be made"), "{why}");
+    let remedy = findings[0].remedy.text.to_string();
+    assert!(remedy.contains("what its request needs"), "{remedy}");
+}
+
+#[test]
 fn open_requests_at_the_end_are_no_errors() {
     let run = healthy().with(|r| {
         for exchange in r.exchanges.iter_mut().rev().take(20) {

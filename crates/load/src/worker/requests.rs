@@ -184,7 +184,10 @@ impl Worker<'_> {
 
     /// Ends a request which could not be rendered or sent.
     fn fail_unsent(&mut self, index: usize, why: &str) {
-        self.connections[index].request.is_unsent = true;
+        let request = &mut self.connections[index].request;
+        request.is_unsent = true;
+        // Recordings know it by that.
+        request.sent = request.due;
         let reason = format!("not sent: {why}");
         self.end_failed(index, Outcome::CheckFailed, &reason, true);
     }

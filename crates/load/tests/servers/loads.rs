@@ -225,6 +225,9 @@ fn a_request_that_cannot_be_made_is_a_failed_check_of_its_entry() {
         (exchanges[1].outcome, exchanges[1].step),
         (Outcome::CheckFailed, 1)
     );
+    assert!(exchanges[0].was_answered() && exchanges[0].was_sent());
+    assert!(!exchanges[1].was_answered() && !exchanges[1].was_sent());
+    assert_eq!(exchanges[1].status, 0);
     assert_eq!(texts.get(exchanges[1].line), Some("GET {{next}}"));
     assert_eq!(result.failures[0].place, "test.hurl:6");
     assert!(
