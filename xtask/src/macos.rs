@@ -13,7 +13,7 @@ use crate::setup::write_script;
 const TARGET: &str = "aarch64-apple-darwin";
 
 /// What `load`, `logs`, `schema`, comparisons and pages are made of.
-const CRATES: [&str; 36] = [
+const CRATES: [&str; 37] = [
     "breakdown",
     "comparison",
     "console",
@@ -41,6 +41,7 @@ const CRATES: [&str; 36] = [
     "schema-commands",
     "schema-db",
     "schema-lint",
+    "secrets",
     "sql-digest",
     "sqldef",
     "stacks",

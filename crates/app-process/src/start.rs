@@ -274,12 +274,8 @@ fn by_hand(spec: &Spec, command: &CommandLine) -> String {
 
 /// Returns the value quoted for a shell; `…` for a value which may be a secret.
 fn without_secret(name: &str, value: &str) -> String {
-    const SECRETS: [&str; 5] = ["KEY", "SECRET", "TOKEN", "PASS", "CREDENTIAL"];
     // A switch such as SECRET_KEY_BASE_DUMMY=1 hides nothing.
-    let is_secret = value.len() > 2
-        && SECRETS
-            .iter()
-            .any(|word| name.to_ascii_uppercase().contains(word));
+    let is_secret = value.len() > 2 && secrets::is_secret(name);
     let has_login = value
         .split_once("://")
         .is_some_and(|(_, rest)| rest.contains('@'));

@@ -1,5 +1,7 @@
 //! Names of the two variants of a comparison, from what makes them differ.
 
+use secrets::is_secret;
+
 /// What was asked of one variant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
@@ -35,17 +37,13 @@ pub fn names(asked: [Asked; 2], is_noise: bool) -> [String; 2] {
     })
 }
 
-/// Parts of names of variables holding secrets.
-const SECRETS: [&str; 5] = ["SECRET", "PASSW", "TOKEN", "KEY", "CREDENTIAL"];
-
 /// Returns a variable, or a word of a command, without a secret: names stand on pages, in JSON and
 /// in the journal.
 fn shown(variable: &str) -> String {
     let Some((name, value)) = variable.split_once('=') else {
         return variable.to_owned();
     };
-    let upper = name.to_ascii_uppercase();
-    match SECRETS.iter().any(|part| upper.contains(part)) {
+    match is_secret(name) {
         true => format!("{name}=…"),
         false => format!("{name}={}", without_password(value)),
     }
@@ -65,11 +63,11 @@ fn without_password(value: &str) -> String {
         }
         _ => rest.to_owned(),
     };
-    let settings: Vec<&str> = (settings.split('&'))
+    let settings: Vec<String> = (settings.split('&'))
         .filter(|pair| !pair.is_empty())
-        .map(|pair| match pair.to_ascii_lowercase().contains("pass") {
-            true => "password=…",
-            false => pair,
+        .map(|pair| match pair.split_once('=') {
+            Some((name, _)) if is_secret(name) => format!("{name}=…"),
+            _ => pair.to_owned(),
         })
         .collect();
     match settings.is_empty() {
@@ -123,6 +121,8 @@ mod tests {
         check("RUBYOPT=--yjit", "RUBYOPT=--yjit");
         check("SECRET_KEY_BASE=abc", "SECRET_KEY_BASE=…");
         check("API_TOKEN=abc", "API_TOKEN=…");
+        check("SMTP_PASS=abc", "SMTP_PASS=…");
+        check("BYPASS_CACHE=1", "BYPASS_CACHE=1");
         check(
             "DATABASE_URL=mysql2://app:abc/@d@127.0.0.1:3306/shop?pool=5",
             "DATABASE_URL=mysql2://app:…@127.0.0.1:3306/shop?pool=5",

@@ -6,6 +6,7 @@
 //! what is secret by its name.
 
 use figures::line::steers;
+use secrets::is_secret;
 
 /// Bytes of a request or a response to show.
 const BYTES_MAX: usize = 2048;
@@ -58,25 +59,8 @@ const SHOWN_HEADERS: [&str; 43] = [
     "x-runtime",
 ];
 
-/// Headers with a secret value for every reader.
+/// Headers with a secret value for every reader and without a secret's name.
 const SECRET_HEADERS: [&str; 2] = ["cookie", "set-cookie"];
-/// Parts of the names of headers, and of form and query fields, with a secret value for every
-/// reader.
-const SECRET_NAMES: [&str; 12] = [
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "csrf",
-    "authorization",
-    "api-key",
-    "api_key",
-    "apikey",
-    "session",
-    "credential",
-    "signature",
-];
-
 /// Error messages of databases and drivers: no secrets, and helpful for a repair.
 const KNOWN_ERRORS: [&str; 9] = [
     "database is locked",
@@ -121,11 +105,6 @@ impl Shown {
     fn shows_field(self, name: &str) -> bool {
         self == Shown::Once && !is_secret(name)
     }
-}
-
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_NAMES.iter().any(|secret| name.contains(secret))
 }
 
 /// Returns a reason with escapes for letters able to steer a terminal or to turn text around: a

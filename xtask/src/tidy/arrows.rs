@@ -6,7 +6,7 @@ use super::File;
 /// decision: write down why in ARCHITECTURE.md, and see that none of them leads back.
 const ARROWS: &[(&str, &str)] = &[
     ("agent", "ring sql-digest"),
-    ("app-process", ""),
+    ("app-process", "secrets"),
     (
         "bench",
         "app-process breakdown capture load microbench recording scenario schema schema-db stacks stats store whatif",
@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &str)] = &[
     ("chromium", ""),
     ("collect", "capture logs recording remote"),
     ("collector", "collect remote"),
-    ("comparison", "recording stats words"),
+    ("comparison", "recording secrets stats words"),
     ("console", "ending figures words"),
     ("database", ""),
     ("database-client", ""),
@@ -35,11 +35,11 @@ const ARROWS: &[(&str, &str)] = &[
         "findings",
         "breakdown database doctor figures recording stacks stats whatif words",
     ),
-    ("flows", "logs recording routes"),
+    ("flows", "logs recording routes secrets"),
     ("generators", "load load-report recording scenario"),
     ("guard", "app-process ending words"),
     ("kubernetes", ""),
-    ("load", "figures recording scenario"),
+    ("load", "figures recording scenario secrets"),
     ("load-hosts", "generators load recording remote"),
     ("load-report", "figures load recording scenario words"),
     ("logs", "routes sql-digest"),
@@ -72,6 +72,7 @@ const ARROWS: &[(&str, &str)] = &[
     ),
     ("schema-db", "database database-client schema schema-lint"),
     ("schema-lint", "schema"),
+    ("secrets", ""),
     ("sql-digest", ""),
     (
         "sqldef",
@@ -90,7 +91,7 @@ const ARROWS: &[(&str, &str)] = &[
 const PROGRAM: &str = "hakaru";
 
 /// Crates with purity as an invariant.
-const PURE: [&str; 17] = [
+const PURE: [&str; 18] = [
     "breakdown",
     "comparison",
     "database",
@@ -102,6 +103,7 @@ const PURE: [&str; 17] = [
     "recording",
     "report",
     "schema",
+    "secrets",
     "sql-digest",
     "stacks",
     "stats",
