@@ -23,6 +23,27 @@ pub(super) const CHECKS: &[Check] = &[
             let mode = env.get("RAILS_ENV").or_else(|| env.get("RACK_ENV"))?;
             (mode == "development").then(|| {
                 Found::new(Level::High, format!("RAILS_ENV={mode}"))
+                    .evidence(phrase!(
+                        "production is another database, and real mail and services: what DATABASE_URL, else `production` in config/database.yml, and the credentials name"
+                    ))
+                    .change(
+                        phrase!(
+                            "first a copy of the data, and DATABASE_URL=<address of the copy>; never the address of the real one"
+                        ),
+                        phrase!("drop the copy"),
+                    )
+                    .change(
+                        phrase!(
+                            "SECRET_KEY_BASE=$(openssl rand -hex 64), where no credentials of production can be read"
+                        ),
+                        "",
+                    )
+                    .change(
+                        phrase!(
+                            "bin/rails assets:precompile, and without a web server in front RAILS_SERVE_STATIC_FILES=1"
+                        ),
+                        "bin/rails assets:clobber",
+                    )
                     .change("RAILS_ENV=production", format!("RAILS_ENV={mode}"))
                     .needs(Needs::Restart)
             })

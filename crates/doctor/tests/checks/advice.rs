@@ -38,6 +38,24 @@ fn undos(found: &Found) -> String {
 }
 
 #[test]
+fn production_mode_is_advised_on_a_copy_of_the_data() {
+    let mode = |s: &mut Snapshot| {
+        let name = "RAILS_ENV".to_owned();
+        s.process.env.insert(name, "development".to_owned());
+    };
+    let found = found("app.development", mode).expect("it");
+    let steps = changes(&found);
+    let at = |step: &str| steps.find(step).expect(step);
+    // Before the mode is changed, the app has another database and what it needs to start.
+    assert!(at("DATABASE_URL=<address of the copy>") < at("RAILS_ENV=production"));
+    assert!(at("SECRET_KEY_BASE=") < at("RAILS_ENV=production"));
+    assert!(at("assets:precompile") < at("RAILS_ENV=production"));
+    assert!(undos(&found).ends_with("RAILS_ENV=development"));
+    let evidence: Vec<String> = found.evidence.iter().map(ToString::to_string).collect();
+    assert!(evidence.join(" ").contains("config/database.yml"));
+}
+
+#[test]
 fn a_slot_is_dropped_only_when_its_reader_is_gone_and_nothing_takes_that_back() {
     let slots = |s: &mut Snapshot| {
         let lists = &mut database(s, Postgres).lists;

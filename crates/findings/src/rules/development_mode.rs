@@ -85,7 +85,9 @@ fn remedy(context: &Context<'_>, reloading: Option<&str>) -> Remedy {
             None,
         ),
         (None, true) => (
-            text!("measure and serve in production mode, with config.enable_reloading = false"),
+            text!(
+                "measure and serve in production mode, with config.enable_reloading = false; it connects to production's database, so give it the DATABASE_URL of a copy"
+            ),
             Some(Exact::variables([("RAILS_ENV", "production")])),
         ),
         (None, false) => {
