@@ -6,6 +6,7 @@
 //!
 //! Invariant: does no I/O, so each check is tested with a snapshot made by hand.
 
+mod boot;
 pub mod check;
 pub mod checks;
 pub mod compare;
@@ -13,6 +14,7 @@ pub mod page;
 pub mod snapshot;
 pub mod v1;
 
+pub use boot::known_parameters;
 pub use check::{Area, Check, Found, Level, Look, Verdict};
 pub use snapshot::Snapshot;
 

@@ -37,7 +37,14 @@ impl Snapshot {
 
     /// Reads a snapshot from JSON; `None` for an empty text, or another version's.
     pub fn of_json(text: &str) -> Option<Snapshot> {
-        serde_json::from_str(text).ok()
+        serde_json::from_str(text).ok().map(Snapshot::redacted)
+    }
+
+    /// Returns a stored snapshot without the secrets kept by older versions.
+    pub(crate) fn redacted(mut self) -> Snapshot {
+        let boot = self.machine.boot.as_deref();
+        self.machine.boot = boot.map(crate::known_parameters);
+        self
     }
 }
 
@@ -57,7 +64,7 @@ pub struct Unseen {
 pub struct Machine {
     /// Release of the kernel.
     pub kernel: Option<String>,
-    /// Parameters with which the kernel was booted.
+    /// Known parameters of the kernel's boot, by [`crate::known_parameters`].
     pub boot: Option<String>,
     /// Name of the processor.
     pub cpu: Option<String>,

@@ -127,7 +127,7 @@ pub fn read(text: &str) -> Result<Snapshot, String> {
     let kept: Kept = serde_json::from_str(text)
         .map_err(|error| format!("not a document of hakaru doctor --json: {error}"))?;
     match (kept.format.as_str(), kept.version) {
-        (FORMAT, VERSION) => Ok(kept.snapshot),
+        (FORMAT, VERSION) => Ok(kept.snapshot.redacted()),
         (FORMAT, version) => Err(format!(
             "version {version} of {FORMAT}; this program reads version {VERSION}"
         )),

@@ -2,6 +2,7 @@
 
 use words::{phrase, text};
 
+use crate::boot::{self, SPECTRE_V2_USER, STORE_BYPASS};
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
 use crate::snapshot::{Factor, Snapshot};
 
@@ -58,7 +59,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://docs.kernel.org/admin-guide/hw-vuln/spectre.html",
         look: Look::Whole(|s| {
             let text = s.machine.vulnerabilities.get("spectre_v2")?;
-            let boot = parameter(s, "spectre_v2_user").unwrap_or_else(|| "auto".to_owned());
+            let boot = parameter(s, SPECTRE_V2_USER).unwrap_or_else(|| "auto".to_owned());
             text.contains("STIBP: forced").then(|| {
                 Found::new(Level::Medium, format!("spectre_v2 = {text}"))
                     .change(
@@ -147,7 +148,7 @@ fn seccomp_mitigates(s: &Snapshot) -> Option<Found> {
         (Some(_), _) | (None, true) => Level::Medium,
         (None, false) => Level::Low,
     };
-    let boot = parameter(s, "spec_store_bypass_disable").unwrap_or_else(|| "auto".to_owned());
+    let boot = parameter(s, STORE_BYPASS).unwrap_or_else(|| "auto".to_owned());
     let found = Found::new(level, format!("spec_store_bypass = {text}"))
         .evidence(text!("kernel {kernel}", kernel = s.machine.kernel.as_deref().unwrap_or("?")))
         .change(
@@ -165,7 +166,7 @@ fn seccomp_mitigates(s: &Snapshot) -> Option<Found> {
 fn store_bypass_everywhere(s: &Snapshot) -> Option<Found> {
     let text = s.machine.vulnerabilities.get("spec_store_bypass")?;
     let forced = text == "Mitigation: Speculative Store Bypass disabled";
-    let boot = parameter(s, "spec_store_bypass_disable").unwrap_or_else(|| "auto".to_owned());
+    let boot = parameter(s, STORE_BYPASS).unwrap_or_else(|| "auto".to_owned());
     forced.then(|| {
         Found::new(Level::Medium, format!("spec_store_bypass = {text}"))
             .change(
@@ -203,7 +204,5 @@ fn filter_expensive(s: &Snapshot) -> Option<Found> {
 
 /// The value of a boot parameter.
 fn parameter(s: &Snapshot, name: &str) -> Option<String> {
-    let words = s.machine.boot.as_deref()?.split_whitespace();
-    let mut values = words.filter_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-    values.next().map(str::to_owned)
+    boot::value(s.machine.boot.as_deref()?, name)
 }

@@ -63,7 +63,7 @@ pub fn snapshot() -> Snapshot {
 fn machine() -> Machine {
     Machine {
         kernel: Some("6.12.1".to_owned()),
-        boot: Some("quiet".to_owned()),
+        boot: Some("[1-redacted]".to_owned()),
         cores: Some(8),
         vulnerabilities: texts(&[
             (

@@ -215,6 +215,10 @@ fn a_document_is_read_back() {
         .json()
         .expect("a document");
     assert_eq!(doctor::v1::read(&text), Ok(snapshot));
+    // Older versions kept the kernel's command line.
+    let older = text.replace("[1-redacted]", "quiet rd.iscsi.password=hunter2");
+    let older = doctor::v1::read(&older).expect("a document");
+    assert_eq!(older.machine.boot.as_deref(), Some("[2-redacted]"));
     assert!(doctor::v1::read("{}").is_err());
     let other = text.replace("\"version\": 1", "\"version\": 2");
     let refused = doctor::v1::read(&other).expect_err("another version");

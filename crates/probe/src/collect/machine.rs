@@ -43,7 +43,7 @@ pub(super) fn read(unseen: &mut Vec<Unseen>) -> Machine {
     let netstat = file("/proc/net/netstat").unwrap_or_default();
     Machine {
         kernel: file("/proc/sys/kernel/osrelease"),
-        boot: file("/proc/cmdline"),
+        boot: file("/proc/cmdline").map(|line| doctor::known_parameters(&line)),
         cpu: field(&cpuinfo, "model name").map(str::to_owned),
         is_virtual: field(&cpuinfo, "flags")
             .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor")),
