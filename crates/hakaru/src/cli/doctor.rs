@@ -26,7 +26,8 @@ Examples:
   hakaru doctor --json > laptop.json              elsewhere: hakaru doctor --compare laptop.json
   hakaru doctor --list                            every check with its source
 
-Nothing is changed. Exit codes: 0 whatever was found, 1 a file cannot be read or written, 2 wrong usage.")]
+Nothing is changed. Exit codes: 0 whatever was found, 1 a file cannot be read or written, 2 wrong usage,
+8 no room for the page.")]
 pub(crate) struct DoctorArgs {
     /// Only these areas: cpu, container, memory, limits, network, disk, ruby, app, database; may be
     /// repeated

@@ -8,11 +8,11 @@ use doctor::page::Shown;
 use doctor::{checks, compare, diagnose, page, v1};
 use probe::collect::{self, Wanted};
 use probe::measure;
-use words::text;
 
 use crate::cli::{DoctorArgs, Measure};
 use crate::exit::{Exit, Failure};
 use crate::output;
+use crate::output::html::{check_html, check_writable, is_stdout, write_html};
 use crate::settings::config;
 use console::language;
 
@@ -24,6 +24,9 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     }
     // What cannot be read must not be found out after ten seconds.
     let other = args.compare.as_deref().map(kept).transpose()?;
+    let html = args.page.html.as_deref();
+    check_html(html, args.page.json)?;
+    html.map_or(Ok(()), check_writable)?;
     let wanted = wanted(args)?;
     let begin = Instant::now();
     let mut snapshot = collect::collect(&wanted);
@@ -40,15 +43,9 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         checks: checks::all().filter(|check| wanted.has(check.area)).count(),
         seconds: begin.elapsed().as_secs_f64(),
     };
-    if let Some(path) = &args.page.html {
-        let text = page::html(&shown, language::chosen());
-        std::fs::write(path, text).map_err(|error| failed("write", path, &error))?;
-        output::notice(text!(
-            "the page is in {path}",
-            path = path.display().to_string()
-        ));
-    }
-    if let Some(other) = other {
+    if html.is_some_and(is_stdout) {
+        // The page has standard output for itself.
+    } else if let Some(other) = other {
         let comparison = compare::compare(&snapshot, &other, &args.only);
         output::page(&page::comparison(&comparison, language::chosen()));
     } else if args.page.json {
@@ -60,20 +57,19 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     } else {
         output::page(&page::terminal(&shown, language::chosen()));
     }
+    // What was measured is shown also where the page has no room.
+    if let Some(path) = html {
+        write_html(path, &page::html(&shown, language::chosen()))?;
+    }
     Ok(Exit::Ok)
 }
 
 fn kept(path: &Path) -> Result<doctor::Snapshot, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| failed("read", path, &error))?;
-    v1::read(&text)
-        .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", path.display())))
-}
-
-fn failed(verb: &str, path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Failed,
-        format!("cannot {verb} {}: {error}", path.display()),
-    )
+    let shown = path.display();
+    let failed = |message: String| Failure::new(Exit::Failed, message);
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| failed(format!("cannot read {shown}: {error}")))?;
+    v1::read(&text).map_err(|error| failed(format!("{shown}: {error}")))
 }
 
 fn wanted(args: &DoctorArgs) -> Result<Wanted, Failure> {

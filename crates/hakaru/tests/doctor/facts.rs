@@ -283,6 +283,27 @@ fn two_machines_are_compared_and_a_wrong_document_is_refused() {
 }
 
 #[test]
+fn a_page_that_cannot_be_written_costs_no_diagnosis() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let check = |path: &str, code: i32, part: &str| {
+        let mut command = program();
+        command
+            .args(["doctor", "--measure", "no", "--html", path])
+            .current_dir(folder.path());
+        let output = command.output().expect("the program runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains(part), "{said}");
+        output.stdout
+    };
+    assert!(!check("/dev/full", 8, "cannot write /dev/full").is_empty());
+    // Refused before ten seconds of measuring.
+    assert!(check("/nothing/here.html", 1, "name a file in a folder").is_empty());
+    let page = check("-", 0, "");
+    assert!(page.starts_with(b"<!doctype html>"));
+}
+
+#[test]
 fn a_page_in_html_stands_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = program();
