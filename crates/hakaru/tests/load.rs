@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use support::{on_terminal, serve};
 
@@ -161,6 +161,25 @@ fn a_thread_without_a_poller_ends_the_load_of_all_and_is_named() {
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("cannot wait for events"), "{told}");
     assert!(begin.elapsed() < Duration::from_secs(30), "{told}");
+}
+
+#[test]
+fn a_name_without_an_address_fails_at_once_and_in_one_sentence() {
+    // Longer than any name may be, so no server is asked.
+    let host = format!("{}.invalid", "a".repeat(64));
+    let url = format!("http://{host}/");
+    let folder = tempfile::tempdir().expect("a folder");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let soon = now.expect("a time after 1970").as_secs() + 20;
+    let begin = Instant::now();
+    let flags = ["load", &url, "--host-ok", &host, "-d", "100ms"];
+    let start = ["--start-at", &soon.to_string()];
+    let output = hakaru(folder.path(), &[&flags[..], &start[..]].concat());
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert_eq!(told.matches("no address found").count(), 1, "{told}");
+    assert!(!told.contains("is the server started"), "{told}");
+    assert!(begin.elapsed() < Duration::from_secs(15), "{told}");
 }
 
 /// Figures in Prometheus' format equal the JSON's.

@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use figures::numbers;
 use generators::Order;
-use load::{GoalResult, Interval, LoadEnd, Measured, Plan, Via};
+use load::{GoalResult, Interval, LoadEnd, Measured, Plan, ProbeError, Via};
 use load_report::hdr_log::{HdrLog, V2DeflateSerializer};
 use load_report::live::Live;
 use load_report::rows::Row;
@@ -97,7 +97,7 @@ fn here(
     outputs: &Outputs<'_>,
     stop: &Arc<AtomicBool>,
 ) -> Result<Exit, Failure> {
-    try_out(&settings);
+    try_out(&settings)?;
     if let Some(start) = &args.start_at {
         match start.wait(stop)? {
             Some(start) => settings.plan.start_at = Some(start),
@@ -153,15 +153,19 @@ fn order(args: &LoadArgs, loaded: &Loaded, inputs: Inputs) -> Result<Order, Fail
     })
 }
 
-/// Prints a notice when nobody listens: the load is sent all the same.
-fn try_out(settings: &Settings) {
-    if let Err(error) = load::can_connect(&settings.plan, &settings.scenario, CONNECT_TRY) {
-        output::notice(text!(
+/// Prints a notice when nobody listens: the load is sent all the same. A name without an address
+/// fails before anybody waits for the start.
+fn try_out(settings: &Settings) -> Result<(), Failure> {
+    match load::can_connect(&settings.plan, &settings.scenario, CONNECT_TRY) {
+        Err(ProbeError::Resolve(error)) => return Err(Failure::new(Exit::Failed, error)),
+        Err(error) => output::notice(text!(
             "hakaru: {url} accepts no connection ({error}); is the server started, and is this its port?",
             url = settings.url,
             error = Text::named(&error.to_string())
-        ));
+        )),
+        Ok(()) => {}
     }
+    Ok(())
 }
 
 /// Fails unless the load stays on this machine, or the host is allowed by name.

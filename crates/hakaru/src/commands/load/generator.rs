@@ -91,7 +91,10 @@ fn pod(order: &Path, part: Part, start_at: &StartAt) -> Result<Exit, Failure> {
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", order.display())))?;
     let mut settings = resolve(&text, &part.to_string())?;
     let stop = context::stop_flag()?;
-    super::try_out(&settings);
+    // A cluster's name server may know a new name a little later.
+    if let Err(failure) = super::try_out(&settings) {
+        output::notice(failure.message);
+    }
     let Some(start) = start_at.wait(&stop)? else {
         return Ok(Exit::Interrupted);
     };
