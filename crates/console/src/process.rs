@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use ending::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -47,6 +48,21 @@ pub fn stop_flag() -> Result<Arc<AtomicBool>, ProcessError> {
             .map_err(|error| ProcessError(format!("cannot watch for Ctrl-C: {error}")))?;
     }
     Ok(stop)
+}
+
+/// Waits for a time, or until the flag is raised; returns whether the time has passed.
+pub fn pause(time: Duration, stop: &AtomicBool) -> bool {
+    /// Short enough for a Ctrl-C to seem to act at once.
+    const LOOK: Duration = Duration::from_millis(20);
+    let begin = Instant::now();
+    while !raised(stop) {
+        let left = time.saturating_sub(begin.elapsed());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(LOOK));
+    }
+    false
 }
 
 /// Whether the flag has been raised. `Relaxed`: it carries no other data.

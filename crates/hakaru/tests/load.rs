@@ -5,9 +5,10 @@ mod support;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustix::process::{Pid, Signal, kill_process};
 use support::{on_terminal, serve};
 
 /// Runs the program in a folder.
@@ -516,4 +517,28 @@ fn figures_left_out_by_a_receiver_are_named() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{err}");
     assert!(err.contains("left out 3 of the figures: too many"), "{err}");
+}
+
+#[test]
+fn ctrl_c_ends_the_wait_for_a_busy_receiver() {
+    let url = format!("http://{}/", serve("200 OK"));
+    let busy = "HTTP/1.1 503 Busy\r\nRetry-After: 10\r\nContent-Length: 0\r\n\r\n";
+    let (to, receiving) = receive(busy);
+    let folder = tempfile::tempdir().expect("a folder");
+    let child = Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        .args(["load", &url, "-c", "1", "-d", "100ms", "--otlp", &to])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    receiving.join().expect("a request");
+    let begin = Instant::now();
+    kill_process(Pid::from_child(&child), Signal::INT).expect("interrupted");
+    let output = child.wait_with_output().expect("it ends");
+    let [page, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(begin.elapsed() < Duration::from_secs(8), "{err}");
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("the receiver responds with 503"), "{err}");
+    assert!(page.contains("requests/s"), "{page}");
 }

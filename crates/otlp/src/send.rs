@@ -55,14 +55,15 @@ impl fmt::Display for SendError {
 
 impl std::error::Error for SendError {}
 
-/// Sends a document, at most [`TRIES`] times; `wait` is called between two tries.
+/// Sends a document, at most [`TRIES`] times. `wait` is called between two tries, and returns
+/// whether there is to be another one.
 ///
 /// # Errors
 /// The last try failed, or a status says that another try would.
 pub fn send(
     receiver: &Receiver,
     document: &str,
-    wait: &mut dyn FnMut(Duration),
+    wait: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Delivery, SendError> {
     let json = ("Content-Type".to_owned(), "application/json".to_owned());
     let headers = [vec![json], receiver.headers.clone()].concat();
@@ -79,7 +80,9 @@ pub fn send(
             200..=299 => return Ok(Delivery::of(&posted.body)),
             status if number < TRIES && BUSY.contains(&status) => {
                 let asked = posted.retry_after.and_then(|text| text.parse().ok());
-                wait(asked.map_or(pause, Duration::from_secs).min(WAIT_MAX));
+                if !wait(asked.map_or(pause, Duration::from_secs).min(WAIT_MAX)) {
+                    return Err(SendError::Refused(status, words(&posted.body)));
+                }
                 number += 1;
                 pause *= 2;
             }

@@ -59,7 +59,10 @@ fn answer(status: &str, headers: &str, body: &str) -> String {
 fn check(answers: Vec<String>) -> (Result<Delivery, SendError>, Vec<u128>, Vec<Seen>) {
     let (receiver, serving) = serve(answers);
     let mut waits = Vec::new();
-    let mut wait = |time: Duration| waits.push(time.as_millis());
+    let mut wait = |time: Duration| {
+        waits.push(time.as_millis());
+        true
+    };
     let sent = send(&receiver, "{\"a\":1}", &mut wait);
     (sent, waits, serving.join().expect("all answers given"))
 }
@@ -102,6 +105,19 @@ fn tries_end() {
     );
     assert_eq!(waits, [1_000, 2_000]);
     assert_eq!(seen.len(), TRIES as usize);
+}
+
+#[test]
+fn a_wait_that_is_called_off_is_the_last() {
+    let busy = answer("503 Busy", "Retry-After: 9\r\n", "");
+    let (receiver, serving) = serve(vec![busy]);
+    let sent = send(&receiver, "{}", &mut |time| {
+        assert_eq!(time, Duration::from_secs(9));
+        false
+    });
+    let error = sent.expect_err("busy").to_string();
+    assert_eq!(error, "the receiver responds with 503");
+    assert_eq!(serving.join().expect("one answer").len(), 1);
 }
 
 #[test]

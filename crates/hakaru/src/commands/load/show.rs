@@ -4,6 +4,7 @@ use std::path::Path;
 
 use load_report::{View, rows};
 
+use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::output::html::{check_html, check_writable, is_stdout, write_html};
 use crate::output::{self, look};
@@ -75,7 +76,9 @@ pub(super) fn show(view: &View<'_>, outputs: &Outputs<'_>) -> Result<(), Failure
 fn send(view: &View<'_>, receiver: &Receiver) -> Result<(), Failure> {
     let document = otlp::document(view, &receiver.resource);
     let url = &receiver.url;
-    let sent = otlp::send(receiver, &document, &mut std::thread::sleep);
+    // The load may have been ended by a Ctrl-C already: the next one ends the wait.
+    let stop = context::stop_flag()?;
+    let sent = otlp::send(receiver, &document, &mut |time| context::pause(time, &stop));
     let delivery = sent.map_err(|error| {
         Failure::new(
             Exit::Failed,
