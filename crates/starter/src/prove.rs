@@ -6,10 +6,13 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
-use load::{Checked, Plan};
+use load::{Checked, LoadError, Plan};
 use scenario::{Scenario, Spec};
-use words::text;
+use words::{Text, text};
 
 use crate::write::{COMPRESSED, ENTRY, FORWARDED};
 
@@ -18,6 +21,9 @@ pub const UNTRIED: &str = "# Not tried yet: the first `hakaru run` takes out wha
 /// The line in a tried flow.
 const TRIED: &str = "# Tried: what the app answered with a redirect or a refusal is not here; each entry states what it answered.";
 
+/// How often to look for a Ctrl-C while a request is under way.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// Why a flow could not be tried, with what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProveError {
@@ -25,22 +31,29 @@ pub enum ProveError {
     InvalidFlow(String),
     /// A request could not be sent, or the flow not be written.
     Failed(String),
+    /// The user's interruption; the flow is as before.
+    Interrupted,
 }
 
 impl fmt::Display for ProveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (ProveError::InvalidFlow(message) | ProveError::Failed(message)) = self;
-        f.write_str(message)
+        f.write_str(match self {
+            ProveError::InvalidFlow(message) | ProveError::Failed(message) => message.as_str(),
+            ProveError::Interrupted => {
+                "interrupted while a first flow was tried; nothing was measured"
+            }
+        })
     }
 }
 
 impl std::error::Error for ProveError {}
 
-/// Tries init's untried flows against the running app; returns whether a flow was rewritten.
+/// Tries init's untried flows against the running app until `stop` is set; returns whether a flow
+/// was rewritten. A flow of which an entry got no response or an error of the server stays untried.
 ///
 /// # Errors
-/// A flow cannot be read, requested or rewritten.
-pub fn flows(scenario: &Spec, plan: &Plan) -> Result<bool, ProveError> {
+/// A flow cannot be read, requested or rewritten, or `stop` was set.
+pub fn flows(scenario: &Spec, plan: &Plan, stop: &AtomicBool) -> Result<bool, ProveError> {
     let mut rewritten = false;
     for flow in &scenario.flows {
         let Some(file) = &flow.file else { continue };
@@ -52,12 +65,58 @@ pub fn flows(scenario: &Spec, plan: &Plan) -> Result<bool, ProveError> {
         spec.flows = vec![flow.clone()];
         let scenario = Scenario::read_files(&spec)
             .map_err(|error| ProveError::InvalidFlow(error.to_string()))?;
-        let mut answered = Vec::new();
-        load::check_once(plan, &scenario, &mut |checked| answered.push(checked))
-            .map_err(|error| ProveError::Failed(error.to_string()))?;
-        rewritten |= rewrite(file, &untried.tried(&answered))?;
+        let answered = answers(plan.clone(), scenario, stop)?;
+        match failed(&answered) {
+            Some(failed) => notice_of_failure(file, failed),
+            None => rewritten |= rewrite(file, &untried.tried(&answered))?,
+        }
     }
     Ok(rewritten)
+}
+
+/// Requests each entry once, on a thread left behind by a Ctrl-C. A request of an app that hangs
+/// waits for half a minute.
+fn answers(plan: Plan, scenario: Scenario, stop: &AtomicBool) -> Result<Vec<Checked>, ProveError> {
+    let (sender, receiver) = channel::<Result<Vec<Checked>, LoadError>>();
+    let thread = std::thread::Builder::new().name("hakaru-try".to_owned());
+    let spawned = thread.spawn(move || {
+        let mut answered = Vec::new();
+        let ran = load::check_once(&plan, &scenario, &mut |checked| answered.push(checked));
+        // Nobody listens after an interruption.
+        let _ = sender.send(ran.map(|()| answered));
+    });
+    spawned.map_err(|error| ProveError::Failed(format!("cannot start a thread: {error}")))?;
+    loop {
+        // Relaxed: the flag carries no other data.
+        if stop.load(Ordering::Relaxed) {
+            return Err(ProveError::Interrupted);
+        }
+        match receiver.recv_timeout(LOOK) {
+            Ok(ran) => return ran.map_err(|error| ProveError::Failed(error.to_string())),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let why = "the trial of a flow ended without a result";
+                return Err(ProveError::Failed(why.to_owned()));
+            }
+        }
+    }
+}
+
+/// Returns the failed request at the end, behind which no entry was requested.
+fn failed(answered: &[Checked]) -> Option<&Checked> {
+    let has_failed = |last: &&Checked| last.status == 0 || last.status >= 500;
+    answered.last().filter(has_failed)
+}
+
+/// Prints why a flow stays untried.
+fn notice_of_failure(file: &Path, failed: &Checked) {
+    let why = failed.faults.first().map_or("", String::as_str);
+    console::notice(text!(
+        "hakaru: {file} stays untried, since {line} failed: {why}",
+        file = file.display().to_string(),
+        line = failed.line,
+        why = Text::named(why)
+    ));
 }
 
 /// A flow as written by init.
@@ -190,6 +249,19 @@ mod tests {
             "GET {{base_url}}/orders\nAccept-Encoding: gzip\nHTTP 200\n\nGET {{base_url}}/later\nAccept-Encoding: gzip\n"
         );
         assert!(Untried::of(&text).is_none(), "it is tried once");
+    }
+
+    #[test]
+    fn a_flow_stays_untried_where_the_app_failed() {
+        let check = |statuses: &[u16], expected: bool| {
+            let answered = statuses.iter().map(|status| answered("GET /", *status));
+            let answered: Vec<Checked> = answered.collect();
+            assert_eq!(failed(&answered).is_some(), expected, "{statuses:?}");
+        };
+        check(&[503], true);
+        check(&[200, 0], true);
+        check(&[200, 404], false);
+        check(&[302, 302], false);
     }
 
     #[test]

@@ -119,6 +119,7 @@ impl From<ProveError> for Failure {
         let exit = match &error {
             ProveError::InvalidFlow(_) => Exit::Usage,
             ProveError::Failed(_) => Exit::Failed,
+            ProveError::Interrupted => Exit::Interrupted,
         };
         Failure::new(exit, error)
     }

@@ -65,7 +65,7 @@ pub(crate) fn record(
     consent::check(settings)?;
     let revision = revision::of(&settings.project);
     let mut prepared = Prepared::new(settings, context)?;
-    if starter::prove::flows(&settings.scenario, &settings.plan)? {
+    if starter::prove::flows(&settings.scenario, &settings.plan, &context.stop)? {
         prepared.read_flows_again()?;
     }
     let Measured {

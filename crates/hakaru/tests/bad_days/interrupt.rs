@@ -56,6 +56,25 @@ fn while_the_app_boots() {
 }
 
 #[test]
+fn while_a_first_flow_is_tried() {
+    let asked = "File.write('asked', '') if env['PATH_INFO'] == '/slow'";
+    let project = Project::new(&format!("run ->(env) {{ {asked}; sleep }}\n"));
+    let untried = "# Not tried yet: the first `hakaru run` takes out what is answered with a redirect or a refusal.";
+    let flow = format!("{untried}\n\nGET {{{{base_url}}}}/slow\n");
+    project.write("first.hurl", &flow);
+    let command = project.puma("-t 2:2");
+    let target = format!("command = '{command}'\nstop_timeout = '500ms'");
+    project.configure(&target, "[[flow]]\nfile = 'first.hurl'");
+    let going = project.start(&["run", "--full"]);
+    project.wait_for("asked");
+    going.signal(Signal::INT);
+    let said = going.end();
+    said.check(130, &["interrupted while a first flow was tried"]);
+    assert_eq!(said.stdout, "", "{said}");
+    assert_eq!(project.read("first.hurl"), flow);
+}
+
+#[test]
 fn in_warm_up() {
     let project = counting(50);
     let command = format!("command = '{}'", project.puma("-t 2:2"));
