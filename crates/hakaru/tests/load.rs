@@ -165,6 +165,24 @@ fn a_thread_without_a_poller_ends_the_load_of_all_and_is_named() {
 }
 
 #[test]
+fn a_generator_that_may_open_no_more_files_does_not_blame_the_server() {
+    let url = format!("http://{}/", serve("200 OK"));
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -n 40 && exec \"$0\" \"$@\""])
+        .arg(env!("CARGO_BIN_EXE_hakaru"))
+        .args(["load", &url, "--engine", "epoll"])
+        .args(["-c", "100", "-d", "300ms"])
+        .output()
+        .expect("a shell");
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{page}");
+    // The page is folded between words.
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let remedy = "raise `ulimit -n` of the load generator";
+    assert!(words.contains(remedy), "{page}");
+}
+
+#[test]
 fn a_name_without_an_address_fails_at_once_and_in_one_sentence() {
     // Longer than any name may be, so no server is asked.
     let host = format!("{}.invalid", "a".repeat(64));

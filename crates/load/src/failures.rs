@@ -1,6 +1,9 @@
 //! One example of each kind of failed request, without secrets.
 
+use std::io;
+
 use recording::{Failure, Outcome, TextId};
+use rustix::io::Errno;
 
 use crate::FAILURES_MAX;
 use crate::redact::{self, Shown};
@@ -79,6 +82,17 @@ impl Failures {
     }
 }
 
+/// Returns the reason of a failed connection, which may be a limit of the generator's own.
+pub(crate) fn not_connected(error: &io::Error) -> String {
+    let own = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
+    match error.raw_os_error().is_some_and(|code| own.contains(&code)) {
+        true => format!(
+            "no connection for want of open files: {error}; raise `ulimit -n` of the load generator, or take fewer connections (-c)"
+        ),
+        false => format!("no connection: {error}"),
+    }
+}
+
 /// Merges the failures of several generators, as of several threads, by place, outcome and kind of
 /// reason; the most frequent first.
 pub fn merged_failures(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
@@ -150,6 +164,20 @@ mod tests {
         );
         assert!(!failure.response.contains("hello"), "{}", failure.response);
         assert!(example(Shown::KeptWithBodies).response.contains("hello"));
+    }
+
+    #[test]
+    fn a_generator_without_files_is_told_from_a_server_that_refuses() {
+        let reason = |errno: Errno| not_connected(&io::Error::from(errno));
+        assert!(reason(Errno::CONNREFUSED).starts_with("no connection: "));
+        for errno in [Errno::MFILE, Errno::NFILE] {
+            let reason = reason(errno);
+            assert!(
+                reason.contains("`ulimit -n` of the load generator"),
+                "{reason}"
+            );
+            assert_ne!(reason_kind(&reason), "no connection");
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ use scenario::{Scenario, Session};
 use crate::clock;
 use crate::connection::{Connection, Phase, Reading};
 use crate::engine::Engine;
+use crate::failures::not_connected;
 use crate::http1::Limits;
 use crate::ids::Ids;
 use crate::ledger::{Book, Ledger};
@@ -347,11 +348,7 @@ impl<'a> Worker<'a> {
     }
 
     fn cannot_connect(&mut self, index: usize, error: &io::Error) -> bool {
-        self.fail(
-            index,
-            Outcome::ConnectFailed,
-            &format!("no connection: {error}"),
-        );
+        self.fail(index, Outcome::ConnectFailed, &not_connected(error));
         false
     }
 

@@ -7,6 +7,7 @@ use recording::Outcome;
 
 use super::{Ended, READ_BYTES};
 use crate::carrier::not_http2;
+use crate::failures::not_connected;
 use crate::http1::AnswerReader;
 use crate::http2::{End, Readers, Session};
 use crate::route::{Route, Speaks};
@@ -54,7 +55,7 @@ impl Line {
         head_bytes_max: usize,
         is_upgrade: bool,
     ) -> Result<Line, Ended> {
-        let failed = |error: io::Error| (Outcome::ConnectFailed, format!("no connection: {error}"));
+        let failed = |error: io::Error| (Outcome::ConnectFailed, not_connected(&error));
         if is_upgrade && route.speaks == Speaks::Http2 {
             let why = "not sent: WebSockets do not go over HTTP/2; leave --http2 out";
             return Err((Outcome::CheckFailed, why.to_owned()));

@@ -8,6 +8,7 @@ use scenario::{Over, Verdict};
 use super::{MEAN_PART, Worker};
 use crate::clock;
 use crate::connection::{Phase, Request};
+use crate::failures::not_connected;
 
 /// Back-off of a closed load after an immediate failure, so a refused connection does not become a
 /// busy loop.
@@ -59,11 +60,7 @@ impl Worker<'_> {
         connection.request.deadline = now + self.task.plan.connect_timeout;
         let route = self.task.routes.of_link(connection.link);
         if let Err(error) = connection.connect(route, &self.poller, index) {
-            self.fail(
-                index,
-                Outcome::ConnectFailed,
-                &format!("no connection: {error}"),
-            );
+            self.fail(index, Outcome::ConnectFailed, &not_connected(&error));
         }
     }
 

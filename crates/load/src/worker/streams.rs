@@ -14,6 +14,7 @@ use super::Worker;
 use crate::carrier::{Carrier, Read2};
 use crate::clock;
 use crate::connection::{Connection, Phase, Request};
+use crate::failures::not_connected;
 use crate::http1::AnswerReader;
 use crate::http2::{End, Readers};
 use crate::poller::Ready;
@@ -173,7 +174,7 @@ impl Worker<'_> {
         if let Some(index) = self.carriers.groups[group].current {
             self.carriers.drop_carrier(index);
         }
-        let why = format!("no connection: {error}");
+        let why = not_connected(error);
         for user in std::mem::take(&mut self.carriers.groups[group].waiting) {
             self.fail(user, Outcome::ConnectFailed, &why);
         }
