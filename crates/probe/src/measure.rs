@@ -16,19 +16,23 @@ mod speculation;
 mod sqlite;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::collect::{Wanted, ruby_program};
 use client::AppRuby;
 use doctor::Area;
-use doctor::snapshot::{DatabaseKind, Measures, Snapshot, Unseen};
+use doctor::snapshot::{Database, DatabaseKind, Measures, Snapshot, Unseen};
 
 /// Time for all measurements: reading facts and the page take some of ten seconds too.
 const ALL: Duration = Duration::from_millis(8500);
 
-/// Measures everything and stores the figures in the snapshot.
-pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
+/// Measures everything, or what was reached before `stop` was set, and stores the figures in the
+/// snapshot.
+pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot, stop: &AtomicBool) {
     let begin = Instant::now();
+    // Relaxed: the flag carries no other data.
+    let goes_on = || !stop.load(Ordering::Relaxed);
     let mut measures = Measures::default();
     let unseen = &mut snapshot.unseen;
     let program = ruby_program(wanted).unwrap_or_else(|_| "ruby".to_owned());
@@ -38,16 +42,16 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     };
     if wanted.has(Area::Cpu) {
         cpu(&mut measures, unseen);
-        if snapshot.ruby.is_some() {
+        if snapshot.ruby.is_some() && goes_on() {
             speculation::ruby(ruby.program, &mut measures, unseen);
         }
         hidden(snapshot.machine.is_virtual, &measures, unseen);
     }
-    if wanted.has(Area::Memory) {
+    if wanted.has(Area::Memory) && goes_on() {
         measures.bandwidth_bytes_per_s = memory::bandwidth();
         measures.memory_ns = memory::latency();
     }
-    if wanted.has(Area::Network) {
+    if wanted.has(Area::Network) && goes_on() {
         listed(
             "loopback",
             io::loopback(),
@@ -55,11 +59,11 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
             unseen,
         );
     }
-    if wanted.has(Area::Disk) || wanted.has(Area::Database) {
+    if (wanted.has(Area::Disk) || wanted.has(Area::Database)) && goes_on() {
         disk(&wanted.folder, ruby, &mut measures, unseen);
         reads(&wanted.folder, &mut measures, unseen);
     }
-    for database in &mut snapshot.databases {
+    for database in snapshot.databases.iter_mut().take_while(|_| goes_on()) {
         let known = place::disk(database, &wanted.folder, ruby);
         database.disk = known.costs;
         if let Some(why) = known.unseen {
@@ -69,28 +73,19 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     // A server that could not be read has no place in the snapshot.
     if wanted.databases.len() == snapshot.databases.len() {
         for (database, url) in snapshot.databases.iter_mut().zip(&wanted.databases) {
-            if database.is_local {
+            if database.is_local && goes_on() {
                 server::ask(url, database, ruby);
             }
         }
     }
     // A file on another disk has that disk's commits.
     let mut databases = snapshot.databases.iter();
-    if databases.any(|database| database.kind == DatabaseKind::Sqlite && database.disk.is_none()) {
-        match sqlite::commits(&wanted.folder) {
-            Ok((rollback, wal)) => {
-                measures.sqlite_rollback_ns = Some(rollback);
-                measures.sqlite_wal_ns = Some(wal);
-            }
-            Err(error) => push(
-                unseen,
-                "cost of a commit of SQLite",
-                format!("{}: {error}", wanted.folder.display()),
-            ),
-        }
+    let is_here = |one: &Database| one.kind == DatabaseKind::Sqlite && one.disk.is_none();
+    if databases.any(is_here) && goes_on() {
+        commits(&wanted.folder, &mut measures, unseen);
     }
     // Last, for as long as the others left.
-    if wanted.has(Area::Cpu) {
+    if wanted.has(Area::Cpu) && goes_on() {
         measures.noise = noise::noise(ALL.saturating_sub(begin.elapsed()));
     }
     snapshot.measures = measures;
@@ -171,6 +166,20 @@ fn reads(folder: &Path, measures: &mut Measures, unseen: &mut Vec<Unseen>) {
         Err(error) => push(
             unseen,
             "cost of reading from disk",
+            format!("{}: {error}", folder.display()),
+        ),
+    }
+}
+
+fn commits(folder: &Path, measures: &mut Measures, unseen: &mut Vec<Unseen>) {
+    match sqlite::commits(folder) {
+        Ok((rollback, wal)) => {
+            measures.sqlite_rollback_ns = Some(rollback);
+            measures.sqlite_wal_ns = Some(wal);
+        }
+        Err(error) => push(
+            unseen,
+            "cost of a commit of SQLite",
             format!("{}: {error}", folder.display()),
         ),
     }

@@ -27,7 +27,7 @@ Examples:
   hakaru doctor --list                            every check with its source
 
 Nothing is changed. Exit codes: 0 whatever was found, 1 a file cannot be read or written, 2 wrong usage,
-8 no room for the page.")]
+8 no room for the page, 130 Ctrl-C.")]
 pub(crate) struct DoctorArgs {
     /// Only these areas: cpu, container, memory, limits, network, disk, ruby, app, database; may be
     /// repeated

@@ -10,6 +10,7 @@ use probe::collect::{self, Wanted};
 use probe::measure;
 
 use crate::cli::{DoctorArgs, Measure};
+use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::output::html::{check_html, check_writable, is_stdout, write_html};
@@ -28,12 +29,14 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     check_html(html, args.page.json)?;
     html.map_or(Ok(()), check_writable)?;
     let wanted = wanted(args)?;
+    // Measuring leaves files in the folder when it is killed.
+    let stop = context::stop_flag()?;
     let begin = Instant::now();
     let mut snapshot = collect::collect(&wanted);
     if args.measure == Measure::Yes {
         let mut progress = output::Progress::new();
         progress.show("measuring this machine, up to 10 s");
-        measure::measure(&wanted, &mut snapshot);
+        measure::measure(&wanted, &mut snapshot, &stop);
         progress.clear();
     }
     let verdicts = diagnose(&snapshot, &args.only);
@@ -61,7 +64,10 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     if let Some(path) = html {
         write_html(path, &page::html(&shown, language::chosen()))?;
     }
-    Ok(Exit::Ok)
+    Ok(match context::raised(&stop) {
+        true => Exit::Interrupted,
+        false => Exit::Ok,
+    })
 }
 
 fn kept(path: &Path) -> Result<doctor::Snapshot, Failure> {

@@ -1,7 +1,10 @@
 //! Findings of planted faults, and the form of pages.
 
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{assert_found, cleared, doctor, document, ended, found, program};
 
@@ -301,6 +304,36 @@ fn a_page_that_cannot_be_written_costs_no_diagnosis() {
     assert!(check("/nothing/here.html", 1, "name a file in a folder").is_empty());
     let page = check("-", 0, "");
     assert!(page.starts_with(b"<!doctype html>"));
+}
+
+#[test]
+fn ctrl_c_leaves_nothing_in_the_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("app.sqlite3");
+    let file = rusqlite::Connection::open(&path).expect("a file");
+    file.execute_batch("CREATE TABLE t (a INT)")
+        .expect("a table");
+    let mut command = program();
+    command
+        .args(["doctor", "--json", "--only", "database", "--database"])
+        .arg(format!("sqlite:{}", path.display()))
+        .current_dir(folder.path())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the program runs");
+    let has_scratch = || {
+        let entries = std::fs::read_dir(folder.path()).expect("a folder");
+        let mut names = entries.flatten().map(|entry| entry.file_name());
+        names.any(|name| name.to_string_lossy().starts_with(".hakaru-doctor-"))
+    };
+    while !has_scratch() && child.try_wait().expect("a state").is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).expect("interrupted");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    assert!(!has_scratch());
+    let shown: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a document");
+    assert_eq!(shown["format"], "hakaru-doctor");
 }
 
 #[test]
