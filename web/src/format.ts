@@ -540,11 +540,19 @@ export interface Load {
   connect_ms: LoadTimes;
   tls_handshake_ms: LoadTimes;
   generator: { engine: string; threads: number; cpu_share: Share; lateness_ms: LoadTimes; unsent: number };
-  expectations: { expected: string; came: string | null; held: boolean }[];
+  expectations: Expectation[];
   doubts: string[];
   steps: { line: string; place: string; requests: number; failed: number; latency_ms: LoadTimes }[];
   failures: Failure[];
   series: LoadSecond[];
+}
+
+/** An expectation of a load; `needs_requests` stands where there were too few requests to judge it. */
+export interface Expectation {
+  expected: string;
+  came: string | null;
+  held: boolean;
+  needs_requests?: number;
 }
 
 export type Document = Load | Run | Sweep | Log | Compare | Profile | ProfileDiff | Collect;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bars, headline, percentiles, wholeSeconds } from "../src/lib/load.ts";
+import type { Expectation } from "../src/format.ts";
+import { bars, headline, percentiles, verdict, wholeSeconds } from "../src/lib/load.ts";
 
 test("percentiles stand in order, and what is not known stays so", () => {
   const times = { count: 3, mean: 2, p50: 2, p90: 3, p95: null, p99: null, "p99.9": null, max: 4 };
@@ -31,9 +32,23 @@ test("bars are relative to the highest, and powers of ten stand below them", () 
 
 test("the headline names what failed and what was missed", () => {
   const latency_ms = { count: 9, mean: 2, p50: 2, p90: 3, p95: 12, p99: null, "p99.9": null, max: 4 };
-  const held = { expected: "p95 < 20ms", came: "12 ms", held: true };
-  const said = (failed: number, expectations: (typeof held)[]) => headline({ rps: 720, requests: 100, failed, latency_ms, expectations });
+  const held: Expectation = { expected: "p95 < 20ms", came: "12 ms", held: true };
+  const said = (failed: number, expectations: Expectation[]) => headline({ rps: 720, requests: 100, failed, latency_ms, expectations });
   assert.deepEqual(said(0, [held]), { text: "720 requests/s, p95\u00a012.0\u00a0ms, none failed", bad: false });
   const bad = said(2, [held, { ...held, held: false }]);
   assert.deepEqual(bad, { text: "720 requests/s, p95\u00a012.0\u00a0ms, 2% failed, 1 of 2 expectations missed", bad: true });
+  const few = said(0, [held, { ...held, held: false, came: null, needs_requests: 1000 }]);
+  assert.deepEqual(few, { text: "720 requests/s, p95\u00a012.0\u00a0ms, none failed, 1 of 2 expectations cannot be judged", bad: false });
+});
+
+test("an expectation that too few requests carry is neither held nor missed", () => {
+  const goal = { expected: "p99.9 < 20ms", came: null, held: false };
+  assert.deepEqual(verdict({ ...goal, needs_requests: 1000 }), {
+    chip: "? cannot be judged",
+    tone: "unknown",
+    why: "takes 1,000 requests; run longer (-d)",
+  });
+  assert.deepEqual(verdict(goal), { chip: "✕ missed", tone: "warn", why: "came nothing" });
+  assert.deepEqual(verdict({ ...goal, came: "21 ms" }), { chip: "✕ missed", tone: "warn", why: "came 21 ms" });
+  assert.deepEqual(verdict({ ...goal, came: "12 ms", held: true }), { chip: "✓ held", tone: "good", why: "" });
 });

@@ -1,7 +1,7 @@
 // A load's times as columns of a table.
 import { t } from "../words.ts";
-import { duration, plain, share } from "./numbers.ts";
-import type { CurvePoint, LatencyClass, Load, LoadSecond, LoadTimes, Milliseconds, Share } from "../format.ts";
+import { counted, duration, plain, share } from "./numbers.ts";
+import type { CurvePoint, Expectation, LatencyClass, Load, LoadSecond, LoadTimes, Milliseconds, Share } from "../format.ts";
 
 /** Percentiles by name, in the order in which they are shown. */
 export function percentiles(times: LoadTimes): [string, Milliseconds | null][] {
@@ -49,6 +49,23 @@ export function curve(load: Pick<Load, "latency_curve">): CurvePoint[] {
   return points.map((point) => ({ share: point.share, latency_ms: point.latency_ms, service_ms: point.sent_latency_ms }));
 }
 
+export interface GoalVerdict {
+  chip: string;
+  tone: "good" | "warn" | "unknown";
+  /** Why the expectation did not hold; empty where it did. */
+  why: string;
+}
+
+/** What came of an expectation. One that too few requests carry is neither held nor missed. */
+export function verdict(goal: Expectation): GoalVerdict {
+  if (goal.needs_requests !== undefined) {
+    const why = t("takes {requests}; run longer (-d)", { requests: counted(goal.needs_requests, "request") });
+    return { chip: t("? cannot be judged"), tone: "unknown", why };
+  }
+  if (goal.held) return { chip: t("✓ held"), tone: "good", why: "" };
+  return { chip: t("✕ missed"), tone: "warn", why: t("came {value}", { value: goal.came ?? t("nothing") }) };
+}
+
 export interface LoadHeadline {
   text: string;
   bad: boolean;
@@ -56,12 +73,15 @@ export interface LoadHeadline {
 
 /** The verdict in a few words: rate, p95, and what failed. */
 export function headline(load: Pick<Load, "rps" | "requests" | "failed" | "latency_ms" | "expectations">): LoadHeadline {
-  const missed = load.expectations.filter((goal) => !goal.held).length;
+  const all = load.expectations.length;
+  const tally = (tone: GoalVerdict["tone"]) => load.expectations.filter((goal) => verdict(goal).tone === tone).length;
+  const [missed, unknown] = [tally("warn"), tally("unknown")];
   const parts = [
     t("{rate} requests/s", { rate: plain(load.rps) }),
     ...(load.latency_ms.p95 === null ? [] : [`p95\u00a0${duration(load.latency_ms.p95).replace(" ", "\u00a0")}`]),
     load.failed === 0 ? t("none failed") : t("{share} failed", { share: share(load.failed / Math.max(load.requests, 1)) }),
-    ...(missed === 0 ? [] : [t("{count} of {all} expectations missed", { count: missed, all: load.expectations.length })]),
+    ...(missed === 0 ? [] : [t("{count} of {all} expectations missed", { count: missed, all })]),
+    ...(unknown === 0 ? [] : [t("{count} of {all} expectations cannot be judged", { count: unknown, all })]),
   ];
   return { text: parts.join(", "), bad: load.failed > 0 || missed > 0 };
 }
