@@ -19,6 +19,15 @@ pub use progress::{Progress, Ticker};
 /// Whether some document could not be printed.
 static DATA_LOST: AtomicBool = AtomicBool::new(false);
 
+/// Whether the reader of standard output has gone away.
+static READER_GONE: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody may still read what is printed on standard output, as far as the last document
+/// showed.
+pub fn has_reader() -> bool {
+    !READER_GONE.load(Ordering::Relaxed)
+}
+
 /// Whether standard output failed for a reason other than a closed reader.
 pub fn lost_data() -> bool {
     DATA_LOST.load(Ordering::Relaxed)
@@ -38,15 +47,19 @@ pub fn page(text: &str) {
 pub fn bytes(bytes: &[u8]) {
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
-    if let Err(error) = written
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        // Relaxed: read by the same thread when everything is over.
-        DATA_LOST.store(true, Ordering::Relaxed);
-        notice(text!(
-            "cannot write to standard output: {error}",
-            error = error.to_string()
-        ));
+    // Relaxed: both flags are read by the thread that prints.
+    match written {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            READER_GONE.store(true, Ordering::Relaxed);
+        }
+        Err(error) => {
+            DATA_LOST.store(true, Ordering::Relaxed);
+            notice(text!(
+                "cannot write to standard output: {error}",
+                error = error.to_string()
+            ));
+        }
     }
 }
 

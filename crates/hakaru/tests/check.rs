@@ -2,7 +2,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 /// A server with the number of the response in each body, and a connection closed unannounced after
 /// every second one.
@@ -159,4 +164,79 @@ fn nothing_of_a_server_steers_the_terminal() {
         };
         assert!(!shown.contains(steers), "{arguments:?}: {shown:?}");
     }
+}
+
+/// A server of one connection, which reports each request and answers as often as it is let to.
+fn serve_held() -> (SocketAddr, Receiver<()>, Sender<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("the port");
+    let (came, arrivals) = channel();
+    let (answer, answers) = channel();
+    std::thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("a connection");
+        let mut writer = stream.try_clone().expect("a second handle");
+        let lines = BufReader::new(stream).lines().map_while(Result::ok);
+        for _ in lines.filter(String::is_empty) {
+            let _ = came.send(());
+            if answers.recv().is_err() {
+                return;
+            }
+            let _ = writer.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    (address, arrivals, answer)
+}
+
+/// Starts a check of three requests.
+fn start(address: SocketAddr, more: &[&str]) -> (TempDir, Child) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let flow = "GET /a\nHTTP 200\n\nGET /b\nHTTP 200\n\nGET /c\nHTTP 200\n";
+    std::fs::write(folder.path().join("a.hurl"), flow).expect("a file");
+    let child = Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        .args(["check", "a.hurl", "--url", &format!("http://{address}")])
+        .args(more)
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    (folder, child)
+}
+
+#[test]
+fn ctrl_c_shows_what_was_judged_so_far() {
+    let (address, arrivals, answer) = serve_held();
+    let (_folder, child) = start(address, &["--json"]);
+    answer.send(()).expect("a server");
+    for _ in 0..2 {
+        let came = arrivals.recv_timeout(Duration::from_secs(30));
+        came.expect("a request");
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).expect("interrupted");
+    let output = child.wait_with_output().expect("it ends");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!(json["ended_early"], "interrupted");
+    assert_eq!(json["requests"], 1, "{json}");
+    assert_eq!(json["exchanges"][0]["status"], 200, "{json}");
+}
+
+#[test]
+fn no_request_is_sent_when_nobody_reads_on() {
+    let (address, arrivals, answer) = serve_held();
+    let (_folder, mut child) = start(address, &[]);
+    answer.send(()).expect("a server");
+    let mut line = String::new();
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    out.read_line(&mut line).expect("a line");
+    assert!(line.contains("GET /a"), "{line}");
+    drop(out);
+    for _ in 0..2 {
+        answer.send(()).expect("a server");
+    }
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(130));
+    // That of the line that nobody read was the last.
+    assert_eq!(arrivals.try_iter().count(), 2);
 }

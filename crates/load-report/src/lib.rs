@@ -1,11 +1,11 @@
 //! Shows what `hakaru load` measured: the summary for people, the JSON, and the series by seconds;
-//! and what `hakaru check` sent and got.
+//! and in [`check`] the exchanges of `hakaru check`.
 //!
 //! All are pure functions, those of a load of a [`View`]. A percentile that too few requests carry
 //! is left out rather than shown wrong: at least one request must lie beyond it. Start reading at
 //! [`page::summary`] or [`json::document`].
 
-pub mod checked;
+pub mod check;
 mod distribution;
 pub mod doubts;
 mod generators;

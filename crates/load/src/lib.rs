@@ -78,7 +78,7 @@ pub use figures::{Figures, Interval, Outcomes, Statuses, StepFigures};
 pub use goal::{Goal, GoalResult, GoalVerdict, values_needed};
 pub use level::LevelUp;
 pub use measure::{Measured, measure};
-pub use once::{Checked, Reply, Resend, check_once};
+pub use once::{Checked, PassEnd, Reply, Resend, check_once, check_until};
 pub use outcome::{Batch, LoadError, LoadResult, ThreadFault};
 pub use plan::{Numbered, Pace, Plan};
 pub use probe::{Posted, ProbeError, can_connect, post, probe};

@@ -3,7 +3,9 @@
 mod again;
 mod line;
 mod messages;
+mod until;
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use recording::{Nanos, Outcome};
@@ -16,6 +18,7 @@ use crate::redact::{self, Shown};
 use crate::route::Routes;
 pub use again::{Reply, Resend};
 use line::Line;
+pub use until::{PassEnd, check_until};
 
 const READ_BYTES: usize = 64 * 1024;
 /// Status which opens a WebSocket.
@@ -61,6 +64,18 @@ pub fn check_once(
     scenario: &Scenario,
     sink: &mut dyn FnMut(Checked),
 ) -> Result<(), LoadError> {
+    pass(plan, scenario, &mut |checked| {
+        sink(checked);
+        ControlFlow::Continue(())
+    })
+}
+
+/// Runs each flow once, until the sink breaks.
+fn pass(
+    plan: &Plan,
+    scenario: &Scenario,
+    sink: &mut dyn FnMut(Checked) -> ControlFlow<()>,
+) -> Result<(), LoadError> {
     let routes = Routes::of(scenario, plan)?;
     let session = scenario.session(0);
     let limits = Limits {
@@ -79,13 +94,17 @@ pub fn check_once(
             heard: Vec::new(),
             sent: Instant::now(),
         };
-        loop {
-            sink(pass.step());
+        let mut wanted = ControlFlow::Continue(());
+        while wanted.is_continue() {
+            wanted = sink(pass.step());
             if pass.user.is_between() {
                 break;
             }
         }
         pass.part();
+        if wanted.is_break() {
+            break;
+        }
     }
     Ok(())
 }

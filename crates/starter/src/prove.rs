@@ -5,12 +5,11 @@
 //! Only a flow that still has init's own entries and says that it was not tried is touched.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
-use load::{Checked, LoadError, Plan};
+use load::{Checked, PassEnd, Plan};
 use scenario::{Scenario, Spec};
 use words::{Text, text};
 
@@ -20,9 +19,6 @@ use crate::write::{COMPRESSED, ENTRY, FORWARDED};
 pub const UNTRIED: &str = "# Not tried yet: the first `hakaru run` takes out what is answered with a redirect or a refusal.";
 /// The line in a tried flow.
 const TRIED: &str = "# Tried: what the app answered with a redirect or a refusal is not here; each entry states what it answered.";
-
-/// How often to look for a Ctrl-C while a request is under way.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Why a flow could not be tried, with what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +61,7 @@ pub fn flows(scenario: &Spec, plan: &Plan, stop: &AtomicBool) -> Result<bool, Pr
         spec.flows = vec![flow.clone()];
         let scenario = Scenario::read_files(&spec)
             .map_err(|error| ProveError::InvalidFlow(error.to_string()))?;
-        let answered = answers(plan.clone(), scenario, stop)?;
+        let answered = answers(plan, scenario, stop)?;
         match failed(&answered) {
             Some(failed) => notice_of_failure(file, failed),
             None => rewritten |= rewrite(file, &untried.tried(&answered))?,
@@ -74,31 +70,17 @@ pub fn flows(scenario: &Spec, plan: &Plan, stop: &AtomicBool) -> Result<bool, Pr
     Ok(rewritten)
 }
 
-/// Requests each entry once, on a thread left behind by a Ctrl-C. A request of an app that hangs
-/// waits for half a minute.
-fn answers(plan: Plan, scenario: Scenario, stop: &AtomicBool) -> Result<Vec<Checked>, ProveError> {
-    let (sender, receiver) = channel::<Result<Vec<Checked>, LoadError>>();
-    let thread = std::thread::Builder::new().name("hakaru-try".to_owned());
-    let spawned = thread.spawn(move || {
-        let mut answered = Vec::new();
-        let ran = load::check_once(&plan, &scenario, &mut |checked| answered.push(checked));
-        // Nobody listens after an interruption.
-        let _ = sender.send(ran.map(|()| answered));
+/// Requests each entry once; a Ctrl-C ends also the wait for an app that hangs.
+fn answers(plan: &Plan, scenario: Scenario, stop: &AtomicBool) -> Result<Vec<Checked>, ProveError> {
+    let mut answered = Vec::new();
+    let ran = load::check_until(plan, scenario, stop, &mut |checked| {
+        answered.push(checked);
+        ControlFlow::Continue(())
     });
-    spawned.map_err(|error| ProveError::Failed(format!("cannot start a thread: {error}")))?;
-    loop {
-        // Relaxed: the flag carries no other data.
-        if stop.load(Ordering::Relaxed) {
-            return Err(ProveError::Interrupted);
-        }
-        match receiver.recv_timeout(LOOK) {
-            Ok(ran) => return ran.map_err(|error| ProveError::Failed(error.to_string())),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                let why = "the trial of a flow ended without a result";
-                return Err(ProveError::Failed(why.to_owned()));
-            }
-        }
+    match ran {
+        Ok(PassEnd::Complete) => Ok(answered),
+        Ok(PassEnd::Early) => Err(ProveError::Interrupted),
+        Err(error) => Err(ProveError::Failed(error.to_string())),
     }
 }
 

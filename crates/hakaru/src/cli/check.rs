@@ -14,7 +14,8 @@ Examples:
   hakaru check flows/*.hurl --url http://127.0.0.1:3000 --variable name=ana
   hakaru check                              # all flows of hakaru.toml
 
-Exit codes: 0 every check held, 2 a flow cannot be used, 4 a check failed or an answer did not come.")]
+Exit codes: 0 every check held, 2 a flow cannot be used, 4 a check failed or an answer did not come,
+130 Ctrl-C, or nobody reads on.")]
 pub(crate) struct CheckArgs {
     /// The flows, run in this order [default: those of hakaru.toml]
     #[arg(value_name = "FILE.hurl")]

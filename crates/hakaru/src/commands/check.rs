@@ -1,12 +1,11 @@
 //! `hakaru check`: runs flows once, as functional tests, and shows each exchange.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use figures::counted;
-use load::{Plan, Trust};
-use load_report::checked;
+use load::{PassEnd, Plan, Trust};
+use load_report::check as page;
 use scenario::{FlowSpec, Scenario};
-use words::text;
 
 use crate::cli::CheckArgs;
 use crate::context;
@@ -31,24 +30,27 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         streams: u32::from(args.http2),
         ..default
     };
+    let stop = context::stop_flag()?;
     let mut all = Vec::new();
-    let ran = load::check_once(&plan, &scenario, &mut |one| {
+    let ran = load::check_until(&plan, scenario, &stop, &mut |checked| {
         if !args.form.json {
-            output::data(&checked::shown(&one, args.verbose, language::chosen()));
+            output::data(&page::exchange(&checked, args.verbose, language::chosen()));
         }
-        all.push(one);
+        all.push(checked);
+        // Requests may change data, and nobody would see what came.
+        match output::has_reader() {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
     });
-    ran.map_err(|error| Failure::new(Exit::Failed, error))?;
-    let failed = checked::failed(&all);
+    let end = ran.map_err(|error| Failure::new(Exit::Failed, error))?;
+    let is_early = end == PassEnd::Early;
     match args.form.json {
-        true => output::data(&checked::json(&all)),
-        false => output::notice(text!(
-            "{requests}, {failed} failed",
-            requests = counted!(all.len() as u64, "request"),
-            failed
-        )),
+        true => output::data(&page::json(&all, is_early)),
+        false => output::notice(page::summary(&all, is_early)),
     }
-    Ok(match failed {
+    Ok(match page::failed(&all) {
+        _ if is_early => Exit::Interrupted,
         0 => Exit::Ok,
         _ => Exit::RequestsFailed,
     })

@@ -1,11 +1,20 @@
-//! The requests of `hakaru check`, each with what was sent and what came: for people, and as JSON.
+//! What `hakaru check` shows of a pass: each exchange, the last line, and the JSON.
 
-use figures::numbers;
 use figures::text::{left, width};
+use figures::{counted, numbers};
 use load::Checked;
 use recording::Outcome;
 use serde::Serialize;
 use words::{Language, Text, text};
+
+/// Returns the last line: how many requests there were, and how many failed.
+pub fn summary(all: &[Checked], is_early: bool) -> Text {
+    let (requests, failed) = (counted!(all.len() as u64, "request"), failed(all));
+    match is_early {
+        true => text!("ended early: {requests}, {failed} failed", requests, failed),
+        false => text!("{requests}, {failed} failed", requests, failed),
+    }
+}
 
 /// Returns the number of failures, retried ones excluded.
 pub fn failed(all: &[Checked]) -> usize {
@@ -14,8 +23,9 @@ pub fn failed(all: &[Checked]) -> usize {
         .count()
 }
 
-/// Returns a request with its result; request and response too where it failed, or with `verbose`.
-pub fn shown(checked: &Checked, verbose: bool, language: Language) -> String {
+/// Returns the lines of one exchange: the result and all errors, and request and response of a
+/// failed one, or with `verbose` of each.
+pub fn exchange(checked: &Checked, verbose: bool, language: Language) -> String {
     let good = checked.outcome == Outcome::Ok;
     let say = |text: Text| text.written_in(language);
     let marks = [text!("ok"), text!("FAILED"), text!("AGAIN")].map(say);
@@ -68,6 +78,8 @@ fn quoted(mark: &str, text: &str) -> String {
 struct Document<'a> {
     format: &'static str,
     version: u32,
+    /// Why the pass ended before its end, as of a run.
+    ended_early: Option<&'static str>,
     requests: usize,
     failed: usize,
     exchanges: Vec<Exchange<'a>>,
@@ -87,12 +99,13 @@ struct Exchange<'a> {
     response: &'a str,
 }
 
-/// Returns the JSON of all requests.
-pub fn json(all: &[Checked]) -> String {
+/// Returns the pass as one document; `is_early` says whether the pass was interrupted.
+pub fn json(all: &[Checked], is_early: bool) -> String {
     let exchanges: Vec<Exchange<'_>> = all.iter().map(exchange_of).collect();
     let document = Document {
         format: "hakaru-check",
         version: 1,
+        ended_early: is_early.then_some("interrupted"),
         requests: all.len(),
         failed: failed(all),
         exchanges,
