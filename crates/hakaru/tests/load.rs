@@ -302,6 +302,10 @@ fn the_highest_rate_is_searched_within_the_time() {
     assert_eq!(json["trials"][0]["rate"], 50.0);
     let page = check(&["load", &url, "-d", "2s", "--find-max", "p50 < 1us"], 3);
     assert!(page.contains("no rate passed"), "{page}");
+    // Too short for a single trial: nothing is known of the server.
+    let page = check(&["load", &url, "-d", "20ms", "--find-max", "p50 < 60s"], 12);
+    assert!(page.contains("nothing was tried"), "{page}");
+    assert!(page.contains("give it more (-d)"), "{page}");
 }
 
 #[test]

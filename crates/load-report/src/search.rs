@@ -58,7 +58,7 @@ pub fn summary(found: &Found, language: Language) -> String {
         ),
         (None, None) => text!("nothing was tried"),
     }];
-    if !found.sure && found.rate.is_some() {
+    if !found.sure && (found.rate.is_some() || found.trials.is_empty()) {
         texts.push(text!(
             "the time was over before this was sure; give it more (-d)"
         ));

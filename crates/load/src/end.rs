@@ -2,6 +2,7 @@
 
 use crate::goal::{Goal, GoalResult, GoalVerdict};
 use crate::measure::Measured;
+use crate::search::Found;
 
 /// How a load ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,8 @@ pub enum LoadEnd {
     ExpectationMissed,
     /// Requests failed, and no expectation is about failures; or no request ended at all.
     RequestsFailed,
-    /// Nothing is wrong, but there were too few requests to judge an expectation.
+    /// Nothing is wrong, but there were too few requests to judge an expectation, or too little time
+    /// for a search to try a rate.
     Undecided,
     /// Nothing is wrong.
     Ok,
@@ -52,6 +54,17 @@ impl LoadEnd {
             (Some(_), _) => LoadEnd::Failed,
             (None, true) => LoadEnd::Interrupted,
             (None, false) => LoadEnd::Ok,
+        }
+    }
+
+    /// Returns how a search for the highest rate ended. No passing rate is a missed expectation only
+    /// where one was tried.
+    pub fn of_search(found: &Found, is_stopped: bool) -> LoadEnd {
+        match found.rate {
+            _ if is_stopped => LoadEnd::Interrupted,
+            Some(_) => LoadEnd::Ok,
+            None if found.trials.is_empty() => LoadEnd::Undecided,
+            None => LoadEnd::ExpectationMissed,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use load::Trial;
+use load::{LoadEnd, Trial};
 use load_report::search;
 
 use super::settings::Settings;
@@ -27,9 +27,6 @@ pub(crate) fn find_max(
         true => output::data(&search::document(&settings.url, goals, &found)),
         false => output::page(&search::summary(&found, language::chosen())),
     }
-    Ok(match found.rate {
-        _ if context::raised(stop) => Exit::Interrupted,
-        Some(_) => Exit::Ok,
-        None => Exit::EXPECTATION_MISSED,
-    })
+    let end = LoadEnd::of_search(&found, context::raised(stop));
+    Ok(super::exit(end))
 }
