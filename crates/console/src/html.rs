@@ -79,7 +79,8 @@ pub fn check_html(html: Option<&Path>, json: bool) -> Result<(), HtmlError> {
     }
 }
 
-/// Checks whether a file can be written, before the measurement for the file begins.
+/// Checks whether a file can be written, before the measurement for the file begins. Leaves the
+/// folder as it was: a measurement that fails has no page, and an empty file would look like one.
 ///
 /// # Errors
 /// The file cannot be opened for writing.
@@ -88,11 +89,15 @@ pub fn check_writable(path: &Path) -> Result<(), HtmlError> {
         return Ok(());
     }
     let mut options = OpenOptions::new();
-    let opened = options.append(true).create(true).mode(0o600).open(path);
-    match opened {
-        Ok(_) => Ok(()),
-        Err(error) => Err(unwritable(path, &error)),
-    }
+    options.append(true).mode(0o600);
+    let tried = match options.clone().create_new(true).open(path) {
+        Ok(_) => std::fs::remove_file(path),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            options.open(path).map(drop)
+        }
+        Err(error) => Err(error),
+    };
+    tried.map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> HtmlError {

@@ -193,12 +193,29 @@ fn a_name_without_an_address_fails_at_once_and_in_one_sentence() {
     let begin = Instant::now();
     let flags = ["load", &url, "--host-ok", &host, "-d", "100ms"];
     let start = ["--start-at", &soon.to_string()];
-    let output = hakaru(folder.path(), &[&flags[..], &start[..]].concat());
+    let files = ["--html", "a.html", "--series", "a.csv"];
+    let output = hakaru(folder.path(), &[&flags[..], &start, &files].concat());
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert_eq!(told.matches("no address found").count(), 1, "{told}");
     assert!(!told.contains("is the server started"), "{told}");
     assert!(begin.elapsed() < Duration::from_secs(15), "{told}");
+    let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 0, "an empty file of a load that was not sent");
+}
+
+#[test]
+fn a_file_to_be_overwritten_is_kept_when_the_load_fails() {
+    let host = format!("{}.invalid", "a".repeat(64));
+    let url = format!("http://{host}/");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, "of the last load").expect("a file");
+    let flags = ["load", &url, "--host-ok", &host, "--series", "a.csv"];
+    let output = hakaru(folder.path(), &flags);
+    assert_eq!(output.status.code(), Some(1));
+    let kept = std::fs::read_to_string(&path).expect("a file");
+    assert_eq!(kept, "of the last load");
 }
 
 /// Figures in Prometheus' format equal the JSON's.
