@@ -22,6 +22,7 @@
 //! `ready.rs` (when is it ready?).
 
 mod address;
+mod by_hand;
 mod error;
 mod failure;
 mod guard;

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::address::Endpoint;
+use crate::by_hand;
 use crate::error::{Printed, TargetError};
 use crate::failure;
 use crate::log::Log;
@@ -46,7 +47,7 @@ pub fn start(spec: &Spec, stop: &AtomicBool) -> Result<Running, TargetError> {
         },
         log,
     )?;
-    let command = spec.command.to_string();
+    let command = by_hand::shown(&spec.command);
     match ready::wait(
         &tree,
         (&spec.url, spec.ask),
@@ -157,7 +158,7 @@ pub fn run_before(
         tree.log().settle(LAST_WORDS);
     }
     Err(TargetError::BeforeFailed {
-        command: command.to_string(),
+        command: by_hand::shown(command),
         status,
         ran: begin.elapsed(),
         printed: Box::new(printed(spec, command, &tree, log)),
@@ -211,7 +212,7 @@ fn spawn_error(spec: &Spec, command: &CommandLine, source: io::Error) -> TargetE
         io::ErrorKind::PermissionDenied => "it is not executable".to_owned(),
         _ => {
             return TargetError::Spawn {
-                command: command.to_string(),
+                command: by_hand::shown(command),
                 source,
             };
         }
@@ -242,7 +243,7 @@ fn died(spec: &Spec, tree: &Tree) -> TargetError {
         };
     }
     TargetError::DiedAtBoot {
-        command: spec.command.to_string(),
+        command: by_hand::shown(&spec.command),
         status,
         printed: Box::new(printed(spec, &spec.command, tree, spec.log.as_deref())),
     }
@@ -255,35 +256,7 @@ fn printed(spec: &Spec, command: &CommandLine, tree: &Tree, log: Option<&Path>) 
         cause: failure::cause(&tree.log().lines(), &folder),
         tail: tree.log().tail(),
         log: log.map(Path::to_owned),
-        by_hand: by_hand(spec, command),
-    }
-}
-
-/// Returns a shell line repeating a command: folder, environment and command.
-fn by_hand(spec: &Spec, command: &CommandLine) -> String {
-    let here = std::env::current_dir().is_ok_and(|current| current == spec.directory);
-    let folder = match here || spec.directory.as_os_str() == "." {
-        true => String::new(),
-        false => format!("cd {} && ", spec.directory.display()),
-    };
-    let shown =
-        |(name, value): &(String, String)| format!("{name}={} ", without_secret(name, value));
-    let environment: String = spec.env.iter().map(shown).collect();
-    format!("{folder}{environment}{command}")
-}
-
-/// Returns the value quoted for a shell; `…` for a value which may be a secret.
-fn without_secret(name: &str, value: &str) -> String {
-    // A switch such as SECRET_KEY_BASE_DUMMY=1 hides nothing.
-    let is_secret = value.len() > 2 && secrets::is_secret(name);
-    let has_login = value
-        .split_once("://")
-        .is_some_and(|(_, rest)| rest.contains('@'));
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+%".contains(c);
-    match value {
-        _ if is_secret || has_login => "…".to_owned(),
-        value if !value.is_empty() && value.chars().all(is_plain) => value.to_owned(),
-        value => format!("'{}'", value.replace('\'', r"'\''")),
+        by_hand: by_hand::line(spec, command),
     }
 }
 

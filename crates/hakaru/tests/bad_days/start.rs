@@ -27,6 +27,16 @@ fn a_command_that_does_not_exist_is_named() {
 }
 
 #[test]
+fn a_secret_in_the_command_is_not_shown_when_the_app_dies() {
+    let project = Project::new("raise 'no database'\n");
+    let command = format!("API_KEY=sesame {}", project.puma(""));
+    project.configure(&format!("command = '{command}'"), "");
+    let said = project.run();
+    said.check(5, &["`API_KEY=… puma", "to repeat it: API_KEY=… puma"]);
+    assert!(!said.stderr.contains("sesame"), "{said}");
+}
+
+#[test]
 fn an_app_that_dies_at_boot_is_quoted() {
     let project = Project::new("raise 'no database at 10.0.0.7'\n");
     let parts = [
