@@ -84,8 +84,10 @@ impl Account {
         let exchange = request.exchange;
         let out = &mut self.out;
         out.requests += 1;
-        if exchange.was_sent() {
+        if exchange.has_latency() {
             out.latency.push(exchange.answered.since(exchange.due));
+        }
+        if exchange.was_sent() {
             out.late.push(exchange.sent.since(exchange.due));
         }
         match exchange.outcome {

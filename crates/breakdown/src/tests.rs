@@ -173,15 +173,25 @@ fn requests_that_the_app_never_saw_are_counted() {
         status: 0,
         ..unsent
     };
+    let refused = Exchange {
+        outcome: Outcome::ConnectFailed,
+        ..exchange(&mut recording, 7, "GET /channel/11", 60)
+    };
+    let cut_off = Exchange {
+        outcome: Outcome::Disconnected,
+        ..exchange(&mut recording, 8, "GET /channel/13", 70)
+    };
     recording
         .exchanges
-        .extend([unseen, failed, wrong, open, unsent]);
+        .extend([unseen, failed, wrong, open, unsent, refused, cut_off]);
     let breakdown = of(&recording);
     let route = &breakdown.routes[0];
-    assert_eq!((route.requests, route.answered, route.unseen), (6, 3, 2));
-    assert_eq!((route.errors, route.checks_failed), (1, 2));
+    assert_eq!((route.requests, route.answered, route.unseen), (8, 3, 2));
+    assert_eq!((route.errors, route.checks_failed), (3, 2));
     assert_eq!(route.unanswered, 1);
+    // Not of those that were not sent, refused or cut off.
     assert_eq!(route.latency.len(), 5);
+    assert_eq!(route.late.len(), 6);
     close(route.balance.queue, 12.0);
 }
 

@@ -31,7 +31,17 @@ impl Exchange {
     /// Whether a request was sent. A check fails also where none could be made, such as for want of
     /// a value: without a status, as for a message over a WebSocket, and sent at its due time.
     pub fn was_sent(&self) -> bool {
-        self.outcome != Outcome::CheckFailed || self.status > 0 || self.sent != self.due
+        match self.outcome {
+            Outcome::ConnectFailed => false,
+            Outcome::CheckFailed => self.status > 0 || self.sent != self.due,
+            _ => true,
+        }
+    }
+
+    /// Whether the times describe the server: there was a response, or none in all the time. A
+    /// refused or broken connection ends a request early, and would make the server look fast.
+    pub fn has_latency(&self) -> bool {
+        self.was_answered() || matches!(self.outcome, Outcome::TimedOut | Outcome::Unanswered)
     }
 
     /// Whether a complete response arrived.
