@@ -1,9 +1,12 @@
 //! Delivery to a receiver, tried again as OTLP's specification says.
 
 use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use load::{ProbeError, Trust};
+use load::{Posted, ProbeError, Trust};
 use serde_json::Value;
 
 use crate::receiver::Receiver;
@@ -16,6 +19,8 @@ const TRY_MAX: Duration = Duration::from_secs(10);
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Wait before the second try, where the receiver names none; doubled before the next.
 const WAIT_FIRST: Duration = Duration::from_secs(1);
+/// How often to look at the flag during a try.
+const LOOK: Duration = Duration::from_millis(20);
 /// Statuses of a receiver willing to take the same request later.
 const BUSY: [u16; 4] = [429, 502, 503, 504];
 /// Letters shown of a receiver's words.
@@ -37,6 +42,8 @@ pub enum SendError {
     Unreachable(ProbeError),
     /// A status other than success, with the receiver's words, safe to print.
     Refused(u16, String),
+    /// The flag was set during a try; the receiver may have the figures.
+    Interrupted,
 }
 
 impl fmt::Display for SendError {
@@ -49,33 +56,27 @@ impl fmt::Display for SendError {
             SendError::Refused(status, words) => {
                 write!(f, "the receiver responds with {status}: {words}")
             }
+            SendError::Interrupted => f.write_str("interrupted before the receiver responded"),
         }
     }
 }
 
 impl std::error::Error for SendError {}
 
-/// Sends a document, at most [`TRIES`] times. `wait` is called between two tries, and returns
-/// whether there is to be another one.
+/// Sends a document, at most [`TRIES`] times, until `stop` is set. `wait` is called between two
+/// tries, and returns whether there is to be another one.
 ///
 /// # Errors
-/// The last try failed, or a status says that another try would.
+/// The last try failed, or a status says that another try would, or `stop` was set during a try.
 pub fn send(
     receiver: &Receiver,
     document: &str,
+    stop: &AtomicBool,
     wait: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Delivery, SendError> {
-    let json = ("Content-Type".to_owned(), "application/json".to_owned());
-    let headers = [vec![json], receiver.headers.clone()].concat();
-    let trust = Trust {
-        authorities: receiver.authorities.clone(),
-        ..Trust::default()
-    };
     let (mut number, mut pause) = (1, WAIT_FIRST);
     loop {
-        let body = document.as_bytes();
-        let posted = load::post(&receiver.url, &headers, body, &trust, TRY_MAX);
-        let posted = posted.map_err(SendError::Unreachable)?;
+        let posted = post(receiver, document, stop)?;
         match posted.status {
             200..=299 => return Ok(Delivery::of(&posted.body)),
             status if number < TRIES && BUSY.contains(&status) => {
@@ -87,6 +88,39 @@ pub fn send(
                 pause *= 2;
             }
             status => return Err(SendError::Refused(status, words(&posted.body))),
+        }
+    }
+}
+
+/// Tries once, on a thread which is left behind when `stop` is set: a receiver that hangs, or a name
+/// server, takes all of [`TRY_MAX`].
+fn post(receiver: &Receiver, document: &str, stop: &AtomicBool) -> Result<Posted, SendError> {
+    let json = ("Content-Type".to_owned(), "application/json".to_owned());
+    let headers = [vec![json], receiver.headers.clone()].concat();
+    let trust = Trust {
+        authorities: receiver.authorities.clone(),
+        ..Trust::default()
+    };
+    let (url, body) = (receiver.url.clone(), document.as_bytes().to_vec());
+    let (sender, posted) = channel();
+    let thread = std::thread::Builder::new().name("hakaru-otlp".to_owned());
+    let spawned = thread.spawn(move || {
+        // Nobody listens after an interruption.
+        let _ = sender.send(load::post(&url, &headers, &body, &trust, TRY_MAX));
+    });
+    let failed = |error: io::Error| SendError::Unreachable(ProbeError::Io(error));
+    spawned.map_err(failed)?;
+    loop {
+        match posted.recv_timeout(LOOK) {
+            Ok(posted) => return posted.map_err(SendError::Unreachable),
+            // Relaxed: the flag carries no other data.
+            Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
+                return Err(SendError::Interrupted);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(failed(io::Error::other("the try ended without a result")));
+            }
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use otlp::{Delivery, Receiver, SendError, TRIES, send};
 
@@ -63,7 +65,7 @@ fn check(answers: Vec<String>) -> (Result<Delivery, SendError>, Vec<u128>, Vec<S
         waits.push(time.as_millis());
         true
     };
-    let sent = send(&receiver, "{\"a\":1}", &mut wait);
+    let sent = send(&receiver, "{\"a\":1}", &AtomicBool::new(false), &mut wait);
     (sent, waits, serving.join().expect("all answers given"))
 }
 
@@ -111,7 +113,8 @@ fn tries_end() {
 fn a_wait_that_is_called_off_is_the_last() {
     let busy = answer("503 Busy", "Retry-After: 9\r\n", "");
     let (receiver, serving) = serve(vec![busy]);
-    let sent = send(&receiver, "{}", &mut |time| {
+    let stop = AtomicBool::new(false);
+    let sent = send(&receiver, "{}", &stop, &mut |time| {
         assert_eq!(time, Duration::from_secs(9));
         false
     });
@@ -135,7 +138,28 @@ fn nobody_there_is_an_error_with_the_reason() {
     let address = free.local_addr().expect("an address");
     drop(free);
     let receiver = Receiver::new(&format!("http://{address}"), |_| None).expect("a receiver");
-    let sent = send(&receiver, "{}", &mut |_| panic!("no second try"));
+    let stop = AtomicBool::new(false);
+    let sent = send(&receiver, "{}", &stop, &mut |_| panic!("no second try"));
     let error = sent.expect_err("nobody").to_string();
     assert!(error.contains("refused"), "{error}");
+}
+
+#[test]
+fn a_try_under_way_is_called_off() {
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = silent.local_addr().expect("an address");
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    let serving = thread::spawn(move || {
+        let (stream, _) = silent.accept().expect("a connection");
+        asked.store(true, Ordering::Relaxed);
+        stream
+    });
+    let receiver = Receiver::new(&format!("http://{address}"), |_| None).expect("a receiver");
+    let begin = Instant::now();
+    let sent = send(&receiver, "{}", &stop, &mut |_| panic!("no second try"));
+    assert!(matches!(sent, Err(SendError::Interrupted)), "{sent:?}");
+    assert!(begin.elapsed() < Duration::from_secs(8), "a try takes 10 s");
+    // Open until here.
+    drop(serving.join());
 }

@@ -76,9 +76,10 @@ pub(super) fn show(view: &View<'_>, outputs: &Outputs<'_>) -> Result<(), Failure
 fn send(view: &View<'_>, receiver: &Receiver) -> Result<(), Failure> {
     let document = otlp::document(view, &receiver.resource);
     let url = &receiver.url;
-    // The load may have been ended by a Ctrl-C already: the next one ends the wait.
+    // The load may have been ended by a Ctrl-C already: the next one ends the delivery.
     let stop = context::stop_flag()?;
-    let sent = otlp::send(receiver, &document, &mut |time| context::pause(time, &stop));
+    let mut wait = |time| context::pause(time, &stop);
+    let sent = otlp::send(receiver, &document, &stop, &mut wait);
     let delivery = sent.map_err(|error| {
         Failure::new(
             Exit::Failed,
