@@ -140,16 +140,29 @@ impl Change {
         let Some((name, value)) = named else {
             return Ok(());
         };
-        let is_own = |(known, _): &(String, String)| known == "DATABASE_URL";
-        let has_address = (settings.start.as_ref()).is_some_and(|spec| spec.env.iter().any(is_own))
-            || std::env::var_os("DATABASE_URL").is_some();
-        let by_file = settings.directory().join("config/database.yml").is_file();
-        if has_address || !by_file {
+        if !settings.directory().join("config/database.yml").is_file() {
             return Ok(());
         }
+        let variables = (settings.start.as_ref())
+            .map(|spec| spec.env.as_slice())
+            .unwrap_or_default();
+        let is_own = |(known, _): &(String, String)| known == "DATABASE_URL";
+        if !variables.iter().any(is_own) && std::env::var_os("DATABASE_URL").is_none() {
+            return Err(Failure::usage(format!(
+                "with {name}={value}, B would use and reset the {value} database of config/database.yml, not that of A; \
+                 set DATABASE_URL in `env` under [target] to the database that both are to use"
+            )));
+        }
+        // DATABASE_URL is for `primary` alone, and a `url` or `host` of the file may win over it.
+        let of_file = guard::databases_of_file(settings.directory(), value, variables);
+        let names = match of_file {
+            Some(names) if names.is_empty() => return Ok(()),
+            Some(names) => names.join(", "),
+            None => "databases that cannot be read".to_owned(),
+        };
         Err(Failure::usage(format!(
-            "with {name}={value}, B would use and reset the {value} database of config/database.yml, not that of A; \
-             set DATABASE_URL in `env` under [target] to the database that both are to use"
+            "with {name}={value}, B would use {names} of {value} in config/database.yml, whatever DATABASE_URL says; set a \
+             variable such as CACHE_DATABASE_URL for each, with a host, in `env` under [target], and have no `url` for {value} in the file"
         )))
     }
 

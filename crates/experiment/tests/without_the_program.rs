@@ -315,4 +315,8 @@ fn another_environment_is_not_tried_on_another_database() {
     spec.env.push(own);
     settings.start = Some(spec);
     assert!(!is_refused(&production, &settings), "both have one");
+    // Rails prefers the file's URL to DATABASE_URL.
+    let file = "production:\n  url: sqlite3:storage/production.sqlite3\n";
+    std::fs::write(project.path().join("config/database.yml"), file).expect("a file");
+    assert!(is_refused(&production, &settings), "of production");
 }

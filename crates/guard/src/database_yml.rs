@@ -23,6 +23,8 @@ pub(super) struct Written {
     pub(super) adapter: String,
     /// What `host`, `hostaddr` or the URL say.
     pub(super) address: String,
+    /// Whether the address is the file's, and not that of a variable.
+    pub(super) is_of_file: bool,
 }
 
 /// Error: the file could not be evaluated, and the text may name a host elsewhere.
@@ -98,6 +100,7 @@ fn parse(output: &str) -> Vec<Written> {
             name: words.next()?,
             adapter: words.next()?,
             address: words.next()?,
+            is_of_file: words.next()? == "file",
         })
     };
     output.lines().filter_map(line).collect()
@@ -124,6 +127,7 @@ fn by_text(text: &str) -> Option<Vec<Written>> {
         }
         found.push(Written {
             address: value.to_owned(),
+            is_of_file: true,
             ..Written::default()
         });
     }
@@ -172,12 +176,31 @@ mod tests {
                 ("replica", "replica.example"),
             ],
         );
-        let local = ("DATABASE_URL", "postgres:///shop");
+        let local = ("DATABASE_URL", "postgres://localhost/shop");
         check(
             "production",
             &[local],
             &[
-                ("primary", "postgres:///shop"),
+                ("primary", "postgres://localhost/shop"),
+                ("replica", "replica.example"),
+            ],
+        );
+        // Rails takes the host of the file where the URL has none.
+        let hostless = ("DATABASE_URL", "postgres://app@/shop");
+        check(
+            "production",
+            &[hostless],
+            &[
+                ("primary", "db.prod.example"),
+                ("replica", "replica.example"),
+            ],
+        );
+        let socket = ("DATABASE_URL", "postgres:///shop?host=/tmp");
+        check(
+            "production",
+            &[socket],
+            &[
+                ("primary", "postgres:///shop?host=/tmp"),
                 ("replica", "replica.example"),
             ],
         );
@@ -191,6 +214,23 @@ mod tests {
             ],
         );
         check("staging", &[], &[("primary", "")]);
+    }
+
+    #[test]
+    fn a_url_of_the_file_wins_over_variables_as_in_rails() {
+        let file = "production:\n  url: postgres://db.prod.example/shop\n";
+        let local = [("DATABASE_URL", "postgres://127.0.0.1/shop")];
+        let primary = "primary".to_owned();
+        assert_eq!(
+            read_as(file, "production", &local),
+            [(primary, "postgres://db.prod.example/shop".to_owned())]
+        );
+        // DATABASE_URL is for `primary`, not for whichever stands first.
+        let file = "production:\n  main:\n    adapter: mysql2\n    host: db.prod.example\n";
+        assert_eq!(
+            read_as(file, "production", &local),
+            [("main".to_owned(), "db.prod.example".to_owned())]
+        );
     }
 
     #[test]

@@ -208,6 +208,18 @@ fn refused(stores: &[Store], consequence: String) -> Refusal {
     Refusal(lines.join("\n  "))
 }
 
+/// Returns the names of the databases of an environment whose addresses stand in
+/// `config/database.yml` and not in variables; `None` when the file cannot be evaluated.
+pub fn databases_of_file(
+    folder: &Path,
+    environment: &str,
+    variables: &[(String, String)],
+) -> Option<Vec<String>> {
+    let read = database_yml::read(folder, environment, variables).ok()?;
+    let of_file = read.into_iter().filter(|database| database.is_of_file);
+    Some(of_file.map(|database| database.name).collect())
+}
+
 /// Returns the stores on other machines which an app in a folder would use, for `hakaru init`.
 pub fn remote_of_folder(folder: &Path, env: &[(String, String)]) -> Vec<Store> {
     let context = Context {
@@ -238,7 +250,7 @@ mod tests {
             "db.prod.example is not on this machine (config/database.yml, production)",
             "hakaru would run `rake db:prepare` on it",
             "database_host_ok = [\"db.prod.example\", \"replica.example\"]",
-            "DATABASE_URL = \"postgres:///",
+            "DATABASE_URL = \"postgres://127.0.0.1/",
         ] {
             assert!(refusal.0.contains(part), "{}", refusal.0);
         }

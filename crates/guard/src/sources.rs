@@ -56,7 +56,7 @@ impl Store {
     /// Returns an example of a local address for a database of the same kind.
     pub fn local_alternative(&self) -> Option<&'static str> {
         match self.adapter.as_str() {
-            "postgresql" | "postgres" | "postgis" => Some("postgres:///app_development"),
+            "postgresql" | "postgres" | "postgis" => Some("postgres://127.0.0.1/app_development"),
             "mysql2" => Some("mysql2://root@127.0.0.1/app_development"),
             "trilogy" => Some("trilogy://root@127.0.0.1/app_development"),
             _ => None,
