@@ -77,12 +77,21 @@ impl BaseUrl {
         if self.tls { "https://" } else { "http://" }
     }
 
-    /// Returns the part behind the host in an absolute URL; `None` for another host.
+    /// Returns the part behind the host in an absolute URL; `None` for another host. Scheme and host
+    /// in any case, and a port that is the scheme's own, are the same (RFC 3986, 6.2).
     pub(crate) fn strip<'a>(&self, url: &'a str) -> Option<&'a str> {
-        let rest = url
-            .strip_prefix(self.scheme())?
-            .strip_prefix(self.authority.as_str())?;
-        (rest.is_empty() || rest.starts_with(['/', '?'])).then_some(rest)
+        let (scheme, rest) = url.split_at_checked(self.scheme().len())?;
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, behind) = rest.split_at(end);
+        let (host, port) = host_and_port(authority, self.default_port())?;
+        let is_same = scheme.eq_ignore_ascii_case(self.scheme())
+            && host.eq_ignore_ascii_case(&self.host)
+            && port == self.port;
+        is_same.then_some(behind)
+    }
+
+    fn default_port(&self) -> &'static str {
+        if self.tls { "443" } else { "80" }
     }
 }
 
@@ -126,5 +135,27 @@ mod tests {
         check("http://a:0", None);
         check("http://a:70000", None);
         check("http://a/?q=1", None);
+    }
+
+    #[test]
+    fn a_host_is_the_same_in_any_spelling() {
+        let check = |base: &str, url: &str, expected: Option<&str>| {
+            let base = BaseUrl::parse(base).expect("a URL");
+            assert_eq!(base.strip(url), expected, "{url}");
+        };
+        let plain = "http://app.test";
+        check(plain, "http://app.test", Some(""));
+        check(plain, "HTTP://App.Test/x?y#z", Some("/x?y#z"));
+        check(plain, "http://app.test:80/x", Some("/x"));
+        check(plain, "http://app.test:8080/x", None);
+        check(plain, "http://app.test#z", Some("#z"));
+        check(plain, "https://app.test/x", None);
+        check(plain, "http://app.test.evil/x", None);
+        check(plain, "http://app.test@evil/x", None);
+        check(plain, "http://app.test:80@evil/x", None);
+        check(plain, "/x", None);
+        check("https://[::1]", "https://[::1]:443/", Some("/"));
+        check("https://[::1]:443", "https://[::1]/x", Some("/x"));
+        check("http://app.test:81", "http://app.test/x", None);
     }
 }

@@ -220,6 +220,7 @@ mod tests {
             ("/x?y=1", Some("/x?y=1")),
             ("http://localhost:5000/x#top", Some("/x")),
             ("http://localhost:5000", Some("/")),
+            ("http://LocalHost:5000/x", Some("/x")),
             ("//localhost:5000/x", Some("/x")),
             ("c", Some("/app/a/c")),
             ("../c?d", Some("/app/c?d")),

@@ -130,6 +130,9 @@ fn url(step: &Step, base: &BaseUrl, variables: &mut Variables) -> Result<Vec<u8>
             push_url_text(path.as_bytes(), &mut url);
         }
     }
+    // A fragment is for the client alone (RFC 9110, 7.1): a captured `Location` may have one.
+    let end = url.iter().position(|byte| *byte == b'#');
+    url.truncate(end.unwrap_or(url.len()));
     let mut separator = if url.contains(&b'?') { b'&' } else { b'?' };
     for pair in &step.entry.query {
         url.push(separator);

@@ -66,6 +66,11 @@ fn requests_are_rendered() {
     check("GET {{base_url}}{{id}}\n", "GET /app7 HTTP/1.1\n#\n\n");
     check("GET {{base_url}}?a=b\n", "GET /app?a=b HTTP/1.1\n#\n\n");
     check("GET http://localhost:5000/y\n", "GET /y HTTP/1.1\n#\n\n");
+    // As `redirect_to post_path(anchor: "top")` in Rails would give it.
+    check(
+        "GET {{next}}\n[Options]\nvariable: next=http://LOCALHOST:5000/y\\#top\n[Query]\nq: 1\n",
+        "GET /y?q=1 HTTP/1.1\n#\n\n",
+    );
     check(
         "GET /{{id}}/{{name}}?u={{user}}&r={{run}}&i={{iteration}}\nX: {{password}} #c\n[Query]\nq: a&b\n",
         "GET /app/7/a?u=0&r=r1&i=0&q=a%26b HTTP/1.1\nX: x y\n#\n\n",
