@@ -53,22 +53,31 @@ impl<'a> Seen<'a> {
 
     /// Returns the body as text, decoded by the charset in `Content-Type`.
     pub(crate) fn text(&self) -> Result<&str, String> {
+        match self.decoded()? {
+            Some(text) => Ok(text),
+            None => {
+                std::str::from_utf8(self.bytes()?).map_err(|_| "the body is not UTF-8".to_owned())
+            }
+        }
+    }
+
+    /// Returns the text of a body in another charset than UTF-8.
+    fn decoded(&self) -> Result<Option<&str>, String> {
         let bytes = self.bytes()?;
         let text = self.text.get_or_init(|| {
             let label = self.answer.values("content-type").find_map(charset);
             let label = label.filter(|label| !label.eq_ignore_ascii_case("utf-8"));
             label.map(|label| decoded(bytes, &label)).transpose()
         });
-        match text {
-            Ok(Some(text)) => Ok(text),
-            Ok(None) => std::str::from_utf8(bytes).map_err(|_| "the body is not UTF-8".to_owned()),
-            Err(why) => Err(why.clone()),
-        }
+        text.as_ref().map(Option::as_deref).map_err(Clone::clone)
     }
 
     pub(crate) fn json(&self) -> Result<&serde_json::Value, String> {
         let parsed = self.json.get_or_init(|| {
-            let bytes = self.bytes()?;
+            let bytes = match self.decoded()? {
+                Some(text) => text.as_bytes(),
+                None => self.bytes()?,
+            };
             serde_json::from_slice(bytes).map_err(|error| {
                 let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
                 format!("the body is not JSON: {error}; it begins with {shown:?}")
