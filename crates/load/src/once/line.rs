@@ -28,6 +28,8 @@ pub(super) struct Line {
     bytes_per_second: Option<u64>,
     /// Whether more came than was asked for.
     has_more: bool,
+    /// Whether a request could not be sent to its end.
+    has_broken: bool,
 }
 
 /// Limits of one exchange.
@@ -76,6 +78,7 @@ impl Line {
             web_socket: None,
             bytes_per_second: route.bytes_per_second,
             has_more: false,
+            has_broken: false,
         })
     }
 
@@ -83,7 +86,7 @@ impl Line {
     pub(super) fn is_kept(&self, reader: &AnswerReader) -> bool {
         match &self.http2 {
             Some(session) => session.has_room(),
-            None => reader.keeps_alive() && !self.has_more,
+            None => reader.keeps_alive() && !self.has_more && !self.has_broken,
         }
     }
 
@@ -117,18 +120,44 @@ impl Line {
                 self.http2 = Some(session);
                 ended
             }
-            None => {
-                self.send(request, &mut pace)?;
-                self.over_http1(reader, limits, &mut pace)
-            }
+            None => match self.send(request, limits, &mut pace) {
+                Ok(()) => self.over_http1(reader, limits, &mut pace),
+                Err(late @ (Outcome::TimedOut, _)) => Err(late),
+                Err(unsent) => {
+                    // A server may refuse a body before it has all of it, and then its answer is
+                    // there to be read.
+                    let read = self.over_http1(reader, limits, &mut pace);
+                    self.has_broken = true;
+                    match read {
+                        Err(_) if reader.status() == 0 => Err(unsent),
+                        read => read,
+                    }
+                }
+            },
         }
     }
 
-    fn send(&mut self, bytes: &[u8], pace: &mut Pace) -> Result<(), Ended> {
+    fn send(&mut self, bytes: &[u8], limits: Limits, pace: &mut Pace) -> Result<(), Ended> {
+        let failed = |error: io::Error| (Outcome::Disconnected, format!("while sending: {error}"));
         for piece in bytes.chunks(pace.piece(bytes.len().max(1))) {
-            self.stream
-                .write_all(piece)
-                .map_err(|error| (Outcome::Disconnected, format!("while sending: {error}")))?;
+            let mut rest = piece;
+            while !rest.is_empty() {
+                let left = limits.end.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(late());
+                }
+                match self
+                    .stream
+                    .limit(left)
+                    .and_then(|()| self.stream.write(rest))
+                {
+                    Ok(0) => return Err(failed(io::ErrorKind::WriteZero.into())),
+                    Ok(bytes) => rest = &rest[bytes..],
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(late()),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(failed(error)),
+                }
+            }
             pace.wait_for(piece.len());
         }
         Ok(())
@@ -174,7 +203,7 @@ impl Line {
         let mut buffer = vec![0; pace.piece(READ_BYTES)];
         loop {
             let out = std::mem::take(&mut session.out);
-            self.send(&out, pace)?;
+            self.send(&out, limits, pace)?;
             match session.ended.pop() {
                 None => {}
                 Some((_, End::Complete)) => return Ok(()),

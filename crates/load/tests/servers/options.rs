@@ -407,3 +407,27 @@ fn a_request_that_may_change_data_is_sent_once() {
     assert_eq!(outcomes, [Outcome::Ok, Outcome::Disconnected]);
     assert_eq!(posts.load(Ordering::SeqCst), 1);
 }
+
+#[test]
+fn an_answer_to_a_request_that_is_still_being_sent_is_read() {
+    let address = serve(|mut stream| {
+        let (mut head, mut byte) = (Vec::new(), [0]);
+        while !head.ends_with(b"\r\n\r\n") {
+            if stream.read_exact(&mut byte).is_err() {
+                return;
+            }
+            head.push(byte[0]);
+        }
+        let _ = stream.write_all(b"HTTP/1.1 413 No\r\nContent-Length: 0\r\n\r\n");
+        // Closed with most of the body unread, so that the client cannot write on.
+    });
+    // More than sockets take in by themselves.
+    let body = "x".repeat(32 << 20);
+    let text = "POST /a\nfile,large.txt;\nHTTP 413\n\nPOST /b\nHTTP 413\n";
+    let scenario = flow(&format!("http://{address}"), text, &[("large.txt", &body)]);
+    let passed = pass(&plan(1), &scenario).expect("an address");
+    // The second one goes over a connection of its own.
+    let all: Vec<_> = passed.iter().map(|one| (one.outcome, one.status)).collect();
+    let expected = [(Outcome::Ok, 413), (Outcome::Ok, 413)];
+    assert_eq!(all, expected, "{:?}", passed[0].faults);
+}
