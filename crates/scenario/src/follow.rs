@@ -165,6 +165,8 @@ fn resolve(base: &BaseUrl, url: &str, location: &str) -> Result<String, String> 
         None => (location, ""),
     };
     let joined = match to {
+        // Of an empty reference, or one of a fragment alone, the query is the base's (5.2.2).
+        "" if query.is_empty() => return Ok(current.to_owned()),
         "" => return Ok(format!("{path}{query}")),
         absolute if absolute.starts_with('/') => absolute.to_owned(),
         relative => {
@@ -227,6 +229,7 @@ mod tests {
             ("../../../..", Some("/")),
             ("./", Some("/app/a/")),
             ("?p=2", Some("/app/a/b?p=2")),
+            ("#top", Some("/app/a/b?q")),
             ("c?u=http://x/", Some("/app/a/c?u=http://x/")),
             ("http://example.org/", None),
             ("//example.org/", None),
