@@ -15,6 +15,12 @@ use crate::variables::Variables;
 /// Stands between the parts of a multipart body. Fixed, so that bodies can be rendered once.
 const BOUNDARY: &str = "----hakaru-8f1c2b6e4d7a4a53";
 
+/// The header refused in flows: with the `Content-Length` of a whole body it would make two requests
+/// of one for some servers.
+pub(crate) const TRANSFER_ENCODING: &str = "transfer-encoding";
+pub(crate) const NOT_IN_CHUNKS: &str =
+    "bodies are sent whole, with their length; leave `Transfer-Encoding` out";
+
 /// Renders all of a request but what changes with every one: the id, the cookies, the blank line.
 /// With `hop`, the request that a redirect leads to.
 pub(crate) fn render(
@@ -206,6 +212,9 @@ fn headers(
     }
     for header in given_headers(step) {
         let name = header.key.render(variables)?;
+        if name.eq_ignore_ascii_case(TRANSFER_ENCODING) {
+            return Err(NOT_IN_CHUNKS.to_owned());
+        }
         let of_body = ["content-type", "content-length", "content-encoding"]
             .iter()
             .any(|known| name.eq_ignore_ascii_case(known));

@@ -15,7 +15,7 @@ use crate::files::Files;
 use crate::link::{Link, Way, Ways};
 use crate::message::{Draft, Rounds, Spoken};
 use crate::names::{GENERATED, check_draft_names, check_names};
-use crate::render::render;
+use crate::render::{NOT_IN_CHUNKS, TRANSFER_ENCODING, has_header, render};
 use crate::spec::{FlowSpec, ScoreSpec, Spec};
 use crate::step::{Action, Expected, Step, StepUrl};
 use crate::think::ThinkTime;
@@ -310,6 +310,9 @@ impl Scenario {
             place: format!("{file}:{}", entry.place.line),
             think: None,
         };
+        if has_header(&step, TRANSFER_ENCODING) {
+            return Err(NOT_IN_CHUNKS.to_owned());
+        }
         // A signature holds the time.
         let is_signed = entry.options.text("aws-sigv4").is_some();
         let has_exprs =
