@@ -48,7 +48,12 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
 
 /// Runs the experiment with a Ruby that has YJIT, where Debian's Ruby of the tests has none.
 fn with_yjit(arguments: &[String]) -> Outcome<()> {
-    let has_yjit = ["--disable-gems", "--yjit", "-e", "exit RubyVM::YJIT.enabled?"];
+    let has_yjit = [
+        "--disable-gems",
+        "--yjit",
+        "-e",
+        "exit RubyVM::YJIT.enabled?",
+    ];
     if capture(Command::new("ruby").args(has_yjit)).is_ok() {
         return program::run_with("experiment", arguments, &[]);
     }
@@ -56,5 +61,9 @@ fn with_yjit(arguments: &[String]) -> Outcome<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&path)));
     let path = path.map_err(|error| format!("cannot set PATH: {error}"))?;
-    program::run_with("experiment", arguments, &[("PATH", &path.to_string_lossy())])
+    program::run_with(
+        "experiment",
+        arguments,
+        &[("PATH", &path.to_string_lossy())],
+    )
 }

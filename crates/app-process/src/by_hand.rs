@@ -1,4 +1,4 @@
-//! Commands as messages show them, and as a line to repeat by hand, without secrets.
+//! Commands for messages, and as a line to repeat by hand, without secrets.
 
 use crate::spec::{CommandLine, Spec};
 
@@ -46,20 +46,20 @@ pub(crate) fn shown(command: &CommandLine) -> String {
     shown
 }
 
-/// Whether a word may begin behind a letter of a shell line, be it in a script between quotes.
+/// Whether a word may begin behind a letter of a shell line, or of a script between quotes.
 fn is_word_start(before: char) -> bool {
     before.is_whitespace() || "'\"`;&|(".contains(before)
 }
 
-/// Splits an assignment, or an option with a value, into the name and all that follows.
+/// Splits an assignment, or an option with a value, into the name and the rest of the text.
 fn assignment(text: &str) -> Option<(&str, &str)> {
     let (name, after) = text.split_once('=')?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     (!name.is_empty() && name.chars().all(is_name)).then_some((name, after))
 }
 
-/// Returns the length of the value at the beginning of a text: to the end of the quoted word that
-/// the name begins, or of the shell's word. In doubt it is too long, and more is hidden.
+/// Returns the length of the value at the beginning of a text: to the end of the quotes around the
+/// assignment, or of the shell's word. In doubt it is too long, and more is hidden.
 fn value_length(text: &str, before: char) -> usize {
     if matches!(before, '\'' | '"' | '`') {
         return text.find(before).unwrap_or(text.len());

@@ -34,7 +34,7 @@ pub struct RouteBalance {
     /// Answered requests with a record of the app: the base of the balance's means.
     pub told: u64,
     /// Due → answered times, sorted ascending, one entry per request (unanswered ones at the lower
-    /// bound) but those that were not sent, refused or cut off.
+    /// bound) except requests not sent, refused or cut off.
     pub latency: Vec<Nanos>,
     /// Sent → answered, sorted ascending, one entry an answered request.
     pub service: Vec<Nanos>,

@@ -1,6 +1,8 @@
 //! The kernel's command line, reduced to the parameters of checks. The others may hold the password
 //! of an installer, of iSCSI or of a network, and diagnoses are passed on.
 
+use crate::snapshot::Snapshot;
+
 /// Mitigation of speculative store bypass.
 pub(crate) const STORE_BYPASS: &str = "spec_store_bypass_disable";
 /// Mitigation of indirect branches of user programs.
@@ -12,6 +14,15 @@ const KNOWN: [&str; 2] = [STORE_BYPASS, SPECTRE_V2_USER];
 const HIDDEN: (&str, &str) = ("[", "-redacted]");
 /// Letters of the longest value of a known parameter, with room for more.
 const VALUE_MAX: usize = 32;
+
+impl Snapshot {
+    /// Returns a stored snapshot without the secrets kept by older versions.
+    pub(crate) fn redacted(mut self) -> Snapshot {
+        let boot = self.machine.boot.as_deref();
+        self.machine.boot = boot.map(known_parameters);
+        self
+    }
+}
 
 /// Returns the known parameters of a command line, and how many others there are.
 pub fn known_parameters(line: &str) -> String {
@@ -46,8 +57,8 @@ fn is_known(word: &str) -> bool {
 
 /// Returns the value of a parameter.
 pub(crate) fn value(line: &str, name: &str) -> Option<String> {
-    let mut values = (line.split_whitespace())
-        .filter_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    let mut values =
+        (line.split_whitespace()).filter_map(|word| word.strip_prefix(name)?.strip_prefix('='));
     values.next().map(str::to_owned)
 }
 

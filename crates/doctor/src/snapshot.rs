@@ -39,13 +39,6 @@ impl Snapshot {
     pub fn of_json(text: &str) -> Option<Snapshot> {
         serde_json::from_str(text).ok().map(Snapshot::redacted)
     }
-
-    /// Returns a stored snapshot without the secrets kept by older versions.
-    pub(crate) fn redacted(mut self) -> Snapshot {
-        let boot = self.machine.boot.as_deref();
-        self.machine.boot = boot.map(crate::known_parameters);
-        self
-    }
 }
 
 /// A fact not readable or measurable.

@@ -23,7 +23,7 @@ pub(super) struct Written {
     pub(super) adapter: String,
     /// What `host`, `hostaddr` or the URL say.
     pub(super) address: String,
-    /// Whether the address is the file's, and not that of a variable.
+    /// Whether the address is the file's, and not a variable's.
     pub(super) is_of_file: bool,
 }
 

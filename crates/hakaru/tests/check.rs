@@ -166,7 +166,7 @@ fn nothing_of_a_server_steers_the_terminal() {
     }
 }
 
-/// A server of one connection, which reports each request and answers as often as it is let to.
+/// A server of one connection: reports each request, and answers once for each message.
 fn serve_held() -> (SocketAddr, Receiver<()>, Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("the port");

@@ -78,7 +78,7 @@ fn quoted(mark: &str, text: &str) -> String {
 struct Document<'a> {
     format: &'static str,
     version: u32,
-    /// Why the pass ended before its end, as of a run.
+    /// Why the pass ended early, as of a run.
     ended_early: Option<&'static str>,
     requests: usize,
     failed: usize,

@@ -15,8 +15,8 @@ pub enum LoadEnd {
     ExpectationMissed,
     /// Requests failed, and no expectation is about failures; or no request ended at all.
     RequestsFailed,
-    /// Nothing is wrong, but there were too few requests to judge an expectation, or too little time
-    /// for a search to try a rate.
+    /// Nothing is wrong, but there were too few requests to judge an expectation, or too little
+    /// time for a search to try a rate.
     Undecided,
     /// Nothing is wrong.
     Ok,
@@ -57,8 +57,8 @@ impl LoadEnd {
         }
     }
 
-    /// Returns how a search for the highest rate ended. No passing rate is a missed expectation only
-    /// where one was tried.
+    /// Returns how a search for the highest rate ended. No passing rate is a missed expectation
+    /// only where one was tried.
     pub fn of_search(found: &Found, is_stopped: bool) -> LoadEnd {
         match found.rate {
             _ if is_stopped => LoadEnd::Interrupted,

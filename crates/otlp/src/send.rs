@@ -92,8 +92,8 @@ pub fn send(
     }
 }
 
-/// Tries once, on a thread which is left behind when `stop` is set: a receiver that hangs, or a name
-/// server, takes all of [`TRY_MAX`].
+/// Tries once, on a thread left behind when `stop` is set. A receiver that hangs takes all of
+/// [`TRY_MAX`], and a name server may take longer.
 fn post(receiver: &Receiver, document: &str, stop: &AtomicBool) -> Result<Posted, SendError> {
     let json = ("Content-Type".to_owned(), "application/json".to_owned());
     let headers = [vec![json], receiver.headers.clone()].concat();

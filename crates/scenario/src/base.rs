@@ -77,8 +77,8 @@ impl BaseUrl {
         if self.tls { "https://" } else { "http://" }
     }
 
-    /// Returns the part behind the host in an absolute URL; `None` for another host. Scheme and host
-    /// in any case, and a port that is the scheme's own, are the same (RFC 3986, 6.2).
+    /// Returns the part behind the host in an absolute URL; `None` for another host. Scheme and
+    /// host in any case, and a port that is the scheme's own, are the same (RFC 3986, 6.2).
     pub(crate) fn strip<'a>(&self, url: &'a str) -> Option<&'a str> {
         let (scheme, rest) = url.split_at_checked(self.scheme().len())?;
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -15,8 +15,8 @@ use crate::variables::Variables;
 /// Stands between the parts of a multipart body. Fixed, so that bodies can be rendered once.
 const BOUNDARY: &str = "----hakaru-8f1c2b6e4d7a4a53";
 
-/// The header refused in flows: with the `Content-Length` of a whole body it would make two requests
-/// of one for some servers.
+/// Header refused in flows: beside the `Content-Length` of a whole body some servers would see two
+/// requests in one.
 pub(crate) const TRANSFER_ENCODING: &str = "transfer-encoding";
 pub(crate) const NOT_IN_CHUNKS: &str =
     "bodies are sent whole, with their length; leave `Transfer-Encoding` out";

@@ -113,13 +113,16 @@ fn grammar_that_is_not_run_is_refused() {
     );
     check("POST /a\n[Form]\na: 1\n\nHTTP 200\nfile,x\n", "6:7", "`;`");
     check("POST /a\n[Form]\na: 1\n`text`\n", "4:1", "not both");
-    check(
-        "POST /a\ntransfer-encoding: chunked\n`text`\n",
-        "1:1",
-        "leave `Transfer-Encoding` out",
-    );
     check("GET /{{x\n", "1:6", "no matching");
     check("GET /a\nX: a\\q\n", "2:5", "unknown escape");
+}
+
+#[test]
+fn a_body_in_chunks_is_refused() {
+    let flow = "POST /a\ntransfer-encoding: chunked\n`text`\n";
+    check(flow, "1:1", "leave `Transfer-Encoding` out");
+    let option = "POST /a\n[Options]\nheader: Transfer-Encoding: chunked\n";
+    check(option, "1:1", "leave `Transfer-Encoding` out");
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub fn flows(scenario: &Spec, plan: &Plan, stop: &AtomicBool) -> Result<bool, Pr
     Ok(rewritten)
 }
 
-/// Requests each entry once; a Ctrl-C ends also the wait for an app that hangs.
+/// Requests each entry once. A Ctrl-C ends the wait for a hanging app too.
 fn answers(plan: &Plan, scenario: Scenario, stop: &AtomicBool) -> Result<Vec<Checked>, ProveError> {
     let mut answered = Vec::new();
     let ran = load::check_until(plan, scenario, stop, &mut |checked| {

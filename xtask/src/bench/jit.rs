@@ -41,7 +41,9 @@ mod tests {
 
     #[test]
     fn the_folder_of_archives_is_for_this_task_alone() {
-        let mut words = ["--archives", "a", "--for", "5"].map(str::to_owned).to_vec();
+        let mut words = ["--archives", "a", "--for", "5"]
+            .map(str::to_owned)
+            .to_vec();
         assert_eq!(archives(&mut words), Ok(Some("a".into())));
         assert_eq!(words, ["--for", "5"]);
         assert!(archives(&mut vec![ARCHIVES.to_owned()]).is_err());

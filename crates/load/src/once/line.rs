@@ -28,7 +28,7 @@ pub(super) struct Line {
     bytes_per_second: Option<u64>,
     /// Whether more came than was asked for.
     has_more: bool,
-    /// Whether a request could not be sent to its end.
+    /// Whether a request could not be sent whole.
     has_broken: bool,
 }
 
