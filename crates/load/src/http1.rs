@@ -353,7 +353,7 @@ impl AnswerReader {
     fn body_state(&mut self) -> Result<State, BadAnswer> {
         let mut length = None;
         let mut chunked = false;
-        let mut keep_alive = self.minor_version >= 1;
+        let (mut keep_alive, mut closes) = (self.minor_version >= 1, false);
         let answer = self.answer(0);
         for (name, value) in answer.fields() {
             if name.eq_ignore_ascii_case(b"content-length") {
@@ -371,17 +371,15 @@ impl AnswerReader {
                 }
                 chunked = true;
             } else if name.eq_ignore_ascii_case(b"connection") {
-                if has_token(value, b"close") {
-                    keep_alive = false;
-                } else if has_token(value, b"keep-alive") {
-                    keep_alive = true;
-                }
+                // Whatever else is said, in this line or another (RFC 9112, 9.3).
+                closes |= has_token(value, b"close");
+                keep_alive |= has_token(value, b"keep-alive");
             }
         }
         // Someone on the way may have read the answer otherwise (RFC 9112, 6.1 and 6.3): what comes
         // behind on this connection is not to be believed.
         let is_doubtful = chunked && (length.is_some() || self.minor_version == 0);
-        self.keep_alive = keep_alive && !is_doubtful;
+        self.keep_alive = keep_alive && !closes && !is_doubtful;
         if self.is_head_request || matches!(self.status, 204 | 304) {
             return Ok(State::Done);
         }

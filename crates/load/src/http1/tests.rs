@@ -103,6 +103,18 @@ fn bodies_are_framed_as_the_standard_says() {
 }
 
 #[test]
+fn a_connection_that_is_to_be_closed_is_not_kept() {
+    for lines in [
+        "Connection: close\r\nConnection: keep-alive",
+        "Connection: keep-alive\r\nConnection: close",
+        "Connection: keep-alive, Close",
+    ] {
+        let answer = format!("HTTP/1.1 200 OK\r\n{lines}\r\nContent-Length: 1\r\n\r\na");
+        check(&answer, false, Some((200, "a", false, 0)));
+    }
+}
+
+#[test]
 fn interim_answers_and_chunks() {
     check(
         "HTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.1 201 OK\r\nContent-Length: 1\r\n\r\na",
