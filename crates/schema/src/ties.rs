@@ -83,6 +83,10 @@ pub(crate) fn tie(statements: &mut [Statement], stakes: &[Stake], options: &Plan
             }
         }
     }
+    // Names are found in the order of hashes, and the first need that waits is shown as the reason.
+    for statement in statements {
+        statement.needs.sort_unstable();
+    }
 }
 
 /// Statements indexed by names.
@@ -194,5 +198,48 @@ impl<'s> Web<'s> {
             }
             _ => Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A dropped column of a table.
+    fn dropped(column: usize) -> (Statement, Stake) {
+        let object = Object {
+            kind: ObjectKind::Column,
+            name: format!("t{column}.c"),
+        };
+        let statement = Statement::plain(String::new(), Verb::Drop, object, Vec::new());
+        let stake = Stake {
+            whole: format!("t{column}"),
+            parts: Some(vec!["c".to_owned()]),
+            ..Stake::default()
+        };
+        (statement, stake)
+    }
+
+    #[test]
+    fn needs_stand_in_the_order_of_the_plan() {
+        const COLUMNS: usize = 20;
+        let (mut statements, mut stakes): (Vec<Statement>, Vec<Stake>) =
+            (0..COLUMNS).map(dropped).unzip();
+        let object = Object {
+            kind: ObjectKind::View,
+            name: "v".to_owned(),
+        };
+        let mut view = Statement::plain(String::new(), Verb::Create, object, Vec::new());
+        view.needs = vec![7];
+        statements.push(view);
+        let names = (0..COLUMNS).map(|column| format!("t{column}"));
+        stakes.push(Stake {
+            whole: "v".to_owned(),
+            speaks_of: Words::new(names, true),
+            ..Stake::default()
+        });
+        tie(&mut statements, &stakes, &PlanOptions::default());
+        let all: Vec<usize> = (0..COLUMNS).collect();
+        assert_eq!(statements[COLUMNS].needs, all);
     }
 }
