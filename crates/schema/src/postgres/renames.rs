@@ -223,6 +223,7 @@ impl Work<'_> {
         for view in self.schema.views.values_mut() {
             replace(&mut view.query, &old.name, &new.name);
         }
+        self.rename_granted(old, new);
     }
 
     fn columns(&mut self, table: &Table) -> Result<(), PlanError> {
@@ -254,6 +255,7 @@ impl Work<'_> {
     }
 
     fn rename_column(&mut self, table: &Name, old: &str, new: &str) {
+        self.rename_granted_column(table, old, new);
         for each in self.schema.tables.values_mut() {
             let is_own = each.name == *table;
             if is_own {
@@ -389,6 +391,7 @@ impl Work<'_> {
                     for other in self.schema.views.values_mut() {
                         replace(&mut other.query, &old.name, &view.name.name);
                     }
+                    self.rename_granted(&old, &view.name);
                 }
             }
             self.indexes(&view.name);

@@ -1,5 +1,7 @@
 //! Privileges of managed roles.
 
+mod again;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Builder, Part};
@@ -352,61 +354,6 @@ impl<'a> Builder<'a> {
         let who = if role == EVERYBODY { "everybody" } else { role };
         let hazards = vec![Hazard::Opens(format!("{who} may use {shown}"))];
         self.push_words(target, words, Verb::Grant, hazards);
-    }
-
-    /// Grants the former privileges on a recreated view or type again, for all roles.
-    fn regrant(&mut self) {
-        let from = self.from;
-        if self.printer.is_sqldef() {
-            return;
-        }
-        for ((target, holder), grant) in from.grants.iter() {
-            let role = match holder.as_str() {
-                OWNER => from.owner_of(target).unwrap_or_default(),
-                role => role,
-            };
-            let mut managed = self.options.managed_roles.iter();
-            let is_managed = managed.any(|managed| managed == role);
-            let view = Part::View(target.name.clone());
-            let was_remade = self.is_gone(&view) && self.fresh.contains(&view)
-                || self.is_made_again_type(target);
-            if is_managed || !was_remade {
-                continue;
-            }
-            let grantee = self.grantee(target, role, holder);
-            let given = self.given(target, holder);
-            let lost = given.keys().cloned();
-            let lost: Vec<Privilege> = lost
-                .filter(|name| !grant.privileges.contains_key(name))
-                .collect();
-            if !lost.is_empty() {
-                let words = format!(
-                    "REVOKE {} ON {} FROM {grantee}",
-                    self.privileges(target, &lost),
-                    self.on(target),
-                );
-                self.push_words(target, words, Verb::Alter, Vec::new());
-            }
-            for grantable in [false, true] {
-                let privileges: Vec<Privilege> = grant
-                    .privileges
-                    .iter()
-                    .filter(|(_, can_pass)| **can_pass == grantable)
-                    .filter(|(name, can_pass)| given.get(name) != Some(can_pass))
-                    .map(|(privilege, _)| privilege.clone())
-                    .collect();
-                if privileges.is_empty() {
-                    continue;
-                }
-                let words = format!(
-                    "GRANT {} ON {} TO {grantee}{}",
-                    self.privileges(target, &privileges),
-                    self.on(target),
-                    if grantable { " WITH GRANT OPTION" } else { "" }
-                );
-                self.push_words(target, words, Verb::Grant, Vec::new());
-            }
-        }
     }
 }
 

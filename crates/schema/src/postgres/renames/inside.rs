@@ -1,7 +1,8 @@
-//! Renaming a column inside the owning table.
+//! Renaming a column inside the owning table, and in privileges.
 
-use crate::postgres::model::{ConstraintKind, IndexItem, Sql, Table};
-use crate::postgres::name::quote;
+use super::Work;
+use crate::postgres::model::{ConstraintKind, IndexItem, Sql, Table, Target};
+use crate::postgres::name::{Name, quote};
 use crate::postgres::split;
 
 /// Renames a column wherever the owning table mentions the old name, except in foreign keys.
@@ -73,4 +74,43 @@ pub(super) fn rename_in(names: &mut [String], old: &str, new: &str) {
 /// Puts one name in the place of another.
 pub(super) fn replace(sql: &mut Sql, old: &str, new: &str) {
     sql.0 = split::with_renamed(&sql.0, old, &quote(new));
+}
+
+/// What others may do with a table, view or column stays under the new name. sqldef grants it
+/// again.
+impl Work<'_> {
+    pub(super) fn rename_granted(&mut self, old: &Name, new: &Name) {
+        for (target, holder) in self.granted_on(old) {
+            let renamed = Target {
+                name: new.clone(),
+                ..target.clone()
+            };
+            let key = (target, holder.clone());
+            self.schema.grants.rename(&key, (renamed, holder));
+        }
+    }
+
+    pub(super) fn rename_granted_column(&mut self, table: &Name, old: &str, new: &str) {
+        for key in self.granted_on(table) {
+            let Some(grant) = self.schema.grants.get_mut(&key) else {
+                continue;
+            };
+            for (mut privilege, can_pass) in std::mem::take(&mut grant.privileges) {
+                if privilege.column.as_deref() == Some(old) {
+                    privilege.column = Some(new.to_owned());
+                }
+                grant.privileges.insert(privilege, can_pass);
+            }
+        }
+    }
+
+    /// Keys of the privileges on a relation.
+    fn granted_on(&self, name: &Name) -> Vec<(Target, String)> {
+        if self.printer.is_sqldef() {
+            return Vec::new();
+        }
+        let keys = self.schema.grants.keys();
+        let own = keys.filter(|(target, _)| target.kind == "TABLE" && target.name == *name);
+        own.cloned().collect()
+    }
 }
