@@ -5,18 +5,19 @@
 //! another name at the end. SQLite needs none of this: its database is a file, which the caller can
 //! copy.
 
+mod copy;
 mod index;
 
 use std::path::{Path, PathBuf};
 
 use database::Kind;
 use schema::Product;
-use schema::mysql::{backticked, literal};
 
 use crate::mysql::MysqlAddress;
 use crate::postgres::PostgresAddress;
 use crate::{Database, DbError, DbErrorKind, mysql, postgres, sqlite};
 
+pub use copy::{CopyEnding, copy};
 pub use index::Index;
 
 /// Beginning of every copy's name; nothing else is ever dropped.
@@ -80,26 +81,6 @@ pub fn url_of(url: &str, name: &str) -> Option<String> {
     (end > slash + 1).then(|| format!("{}/{name}{}", &url[..slash], &url[end..]))
 }
 
-/// Copies the database with all rows to a new one called `name`.
-///
-/// # Errors
-/// Whatever the server says; [`DbErrorKind::Unsupported`] where there is more in it than tables,
-/// which would not be copied.
-pub fn copy(url: &str, name: &str) -> Result<(), DbError> {
-    match kind(url)? {
-        Kind::Mysql => copy_mysql(url, name),
-        Kind::Postgres => {
-            let original =
-                url_name(url).ok_or_else(|| unsupported("the address names no database"))?;
-            let mut server = postgres::connect(&postgres_address(url, Some(POSTGRES_ALWAYS)))?;
-            server.execute(&format!(
-                "CREATE DATABASE \"{name}\" TEMPLATE \"{original}\""
-            ))
-        }
-        Kind::Sqlite => Err(unsupported("a SQLite database is copied as a file")),
-    }
-}
-
 /// Drops a copy; a missing one is no error.
 ///
 /// # Errors
@@ -147,68 +128,6 @@ fn url_name(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let (_, name) = rest.split_once('/')?;
     name.split('?').next().filter(|name| !name.is_empty())
-}
-
-/// Copies tables as spelled by the server, then the rows.
-fn copy_mysql(url: &str, name: &str) -> Result<(), DbError> {
-    let address = MysqlAddress::from_url(url)?;
-    let mut from = mysql::connect(&address)?;
-    refuse_more_than_tables(&mut from)?;
-    let server = from.server().clone();
-    let mut create = format!("CREATE DATABASE `{name}`");
-    if let (Some(charset), Some(collation)) = (&server.charset, &server.collation) {
-        create += &format!(" CHARACTER SET {charset} COLLATE {collation}");
-    }
-    from.execute(&create)?;
-    let mut to = mysql::connect(&MysqlAddress {
-        database: name.to_owned(),
-        ..address.clone()
-    })?;
-    to.execute("SET SESSION foreign_key_checks = 0")?;
-    to.execute("SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")?;
-    let tables = from.query(
-        "SELECT table_name FROM information_schema.tables \
-         WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY table_name",
-    )?;
-    for table in tables.into_iter().flatten().flatten() {
-        let quoted = backticked(&table);
-        let shown = from.query(&format!("SHOW CREATE TABLE {quoted}"))?;
-        let text = shown.into_iter().flatten().nth(1).flatten();
-        to.execute(&text.ok_or_else(|| unsupported("the server does not show a table"))?)?;
-        let columns = columns(&mut from, &table)?;
-        let original = backticked(&address.database);
-        to.execute(&format!(
-            "INSERT INTO {quoted} ({columns}) SELECT {columns} FROM {original}.{quoted}"
-        ))?;
-    }
-    Ok(())
-}
-
-/// Writable columns, as a list.
-fn columns(from: &mut dyn Database, table: &str) -> Result<String, DbError> {
-    let names = from.query(&format!(
-        "SELECT column_name FROM information_schema.columns \
-         WHERE table_schema = DATABASE() AND table_name = {} AND coalesce(generation_expression, '') = '' \
-         ORDER BY ordinal_position",
-        literal(table)
-    ))?;
-    let names = names.into_iter().flatten().flatten();
-    let quoted: Vec<String> = names.map(|name| backticked(&name)).collect();
-    Ok(quoted.join(", "))
-}
-
-fn refuse_more_than_tables(from: &mut dyn Database) -> Result<(), DbError> {
-    let more = from.query(
-        "SELECT (SELECT count(*) FROM information_schema.views WHERE table_schema = DATABASE()) \
-              + (SELECT count(*) FROM information_schema.triggers WHERE trigger_schema = DATABASE()) \
-              + (SELECT count(*) FROM information_schema.routines WHERE routine_schema = DATABASE())",
-    )?;
-    match more.into_iter().flatten().flatten().next().as_deref() {
-        Some("0") => Ok(()),
-        _ => Err(unsupported(
-            "it holds views, triggers or routines, which would not be copied",
-        )),
-    }
 }
 
 /// Whether names are quoted by backticks.

@@ -14,12 +14,13 @@ mod log;
 use std::path::{Path, PathBuf};
 
 use schema::Source;
-use schema_db::scratch::{self, Index};
+use schema_db::scratch::{self, CopyEnding, Index};
 use schema_db::{Database, runner, source};
 use words::text;
 
 use super::{Label, Side, Sides, learn};
 use crate::app_database::{self, drop_index_of, reach};
+use crate::failure;
 use crate::observer::Context;
 use crate::settings::set_variable;
 use crate::undo::{Undo, Undoing};
@@ -279,12 +280,17 @@ impl Place {
         )
         .map_err(Failure::failed)?;
         context.notice(text!("copying the database"));
-        if let Err(error) = scratch::copy(&original, &name) {
-            context.notice(text!(
-                "no scratch copy of the database can be made: {why}",
-                why = error.message
-            ));
-            return Ok(None);
+        match scratch::copy(&original, &name, &context.stop) {
+            Ok(CopyEnding::Whole) => {}
+            // What there is of it goes with `undo`.
+            Ok(CopyEnding::Stopped) => return Err(failure::interrupted()),
+            Err(error) => {
+                context.notice(text!(
+                    "no scratch copy of the database can be made: {why}",
+                    why = error.message
+                ));
+                return Ok(None);
+            }
         }
         for side in [&mut sides.a, &mut sides.b] {
             if let Some(start) = &mut side.settings.start {

@@ -11,6 +11,7 @@
 
 mod bench;
 mod cases;
+mod given_up;
 mod left;
 mod losses;
 mod mysql;

@@ -1,0 +1,95 @@
+//! Copies of databases that are given up while the server is at it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use schema_db::Database;
+use schema_db::scratch::{self, CopyEnding, PREFIX};
+
+/// Longest wait for a copy to come to what is held.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn address(variable: &str) -> String {
+    std::env::var(variable)
+        .unwrap_or_else(|_| panic!("{variable} is not set; `cargo xtask with-servers` sets it"))
+}
+
+/// Name of the database that is copied.
+fn original() -> String {
+    format!("hakaru_given_up_{}", std::process::id())
+}
+
+/// Begins a copy, gives it up once the query finds it waiting for what somebody holds, and drops
+/// what there is of it. It would wait for ever.
+fn give_up(url: &str, watcher: &mut dyn Database, waiting: &str) {
+    let name = format!("{PREFIX}given_up_{}", std::process::id());
+    let stop = AtomicBool::new(false);
+    let (is_waiting, ended) = std::thread::scope(|scope| {
+        let copying = scope.spawn(|| scratch::copy(url, &name, &stop));
+        let deadline = Instant::now() + PATIENCE;
+        let mut is_waiting = false;
+        while !is_waiting && Instant::now() < deadline {
+            let found = watcher.query(waiting).unwrap_or_default();
+            is_waiting = !found.is_empty();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // Relaxed: the flag carries no other data.
+        stop.store(true, Ordering::Relaxed);
+        (is_waiting, copying.join().unwrap())
+    });
+    assert!(is_waiting, "{ended:?}");
+    assert_eq!(ended, Ok(CopyEnding::Stopped));
+    scratch::drop_copy(url, &name).unwrap();
+}
+
+fn on_mysql(variable: &str) {
+    let server = address(variable);
+    let mut admin = scratch::open(&server).unwrap();
+    let original = original();
+    let sql = format!("CREATE DATABASE {original}");
+    admin.execute(&sql).unwrap();
+    let url = scratch::url_of(&server, &original).unwrap();
+    let mut holder = scratch::open(&url).unwrap();
+    for sql in ["CREATE TABLE t (a int)", "LOCK TABLES t WRITE"] {
+        holder.execute(sql).unwrap();
+    }
+    let waiting =
+        "SELECT id FROM information_schema.processlist WHERE info LIKE 'INSERT INTO `t`%'";
+    give_up(&url, admin.as_mut(), waiting);
+    drop(holder);
+    let sql = format!("DROP DATABASE {original}");
+    admin.execute(&sql).unwrap();
+}
+
+#[test]
+fn a_copy_that_is_given_up_ends_on_mariadb() {
+    on_mysql("HAKARU_TEST_MARIADB_URL");
+}
+
+#[test]
+fn a_copy_that_is_given_up_ends_on_mysql() {
+    on_mysql("HAKARU_TEST_MYSQL_URL");
+}
+
+#[test]
+fn a_copy_that_is_given_up_ends_on_postgres() {
+    let server = address("HAKARU_TEST_POSTGRES_URL");
+    let beside = scratch::url_of(&server, "postgres").unwrap();
+    let (mut admin, mut holder) = (
+        scratch::open(&beside).unwrap(),
+        scratch::open(&beside).unwrap(),
+    );
+    let original = original();
+    let sql = format!("CREATE DATABASE {original}");
+    admin.execute(&sql).unwrap();
+    holder.execute("BEGIN").unwrap();
+    let sql = format!("ALTER DATABASE {original} RENAME TO {original}_held");
+    holder.execute(&sql).unwrap();
+    let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+                   AND query LIKE 'CREATE DATABASE \"hakaru_scratch_given_up%'";
+    let url = scratch::url_of(&server, &original).unwrap();
+    give_up(&url, admin.as_mut(), waiting);
+    holder.execute("ROLLBACK").unwrap();
+    let sql = format!("DROP DATABASE {original}");
+    admin.execute(&sql).unwrap();
+}
