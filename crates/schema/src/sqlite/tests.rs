@@ -242,3 +242,26 @@ fn a_rename_that_cannot_be_meant_is_refused() {
         "cannot rename column 'a' to 'b' - column 'a' still exists"
     );
 }
+
+/// The statement of a rebuild that copies the rows.
+fn copying(from: &str, to: &str) -> String {
+    let plan = plan_of(from, to);
+    let mut texts = plan.statements.into_iter().map(|each| each.sql);
+    let copy = texts.find(|sql| sql.starts_with("INSERT") && sql.contains("hakaru_new_"));
+    copy.unwrap()
+}
+
+#[test]
+fn a_new_rule_for_conflicts_loses_none_of_the_rows_that_are_there() {
+    let from = "CREATE TABLE t (a TEXT, b TEXT)";
+    for column in [
+        "a TEXT UNIQUE ON CONFLICT REPLACE",
+        "a TEXT NOT NULL ON CONFLICT IGNORE",
+        "a TEXT PRIMARY KEY ON CONFLICT IGNORE",
+    ] {
+        let copy = copying(from, &format!("CREATE TABLE t ({column}, b TEXT)"));
+        assert!(copy.starts_with("INSERT OR ABORT INTO "), "{copy}");
+    }
+    let copy = copying(from, "CREATE TABLE t (a TEXT UNIQUE, b TEXT)");
+    assert!(copy.starts_with("INSERT INTO "), "{copy}");
+}

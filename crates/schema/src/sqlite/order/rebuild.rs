@@ -107,6 +107,7 @@ fn copy(change: &TableDiff<'_>, new: &str) -> String {
         .chain(rowid(change))
         .collect();
     let columns = columns.join(", ");
+    let insert = insertion(change.to);
     let old = quoted(&change.to.name.text);
     if columns.is_empty() {
         // Nothing is common: as many rows, of defaults.
@@ -116,15 +117,28 @@ fn copy(change: &TableDiff<'_>, new: &str) -> String {
             .iter()
             .find(|column| column.generated.is_none());
         let name = first.map_or_else(String::new, |column| quoted(&column.name.text));
-        return format!(
-            "INSERT INTO {} ({name}) SELECT NULL FROM {old}",
-            quoted(new)
-        );
+        return format!("{insert} {} ({name}) SELECT NULL FROM {old}", quoted(new));
     }
     format!(
-        "INSERT INTO {} ({columns}) SELECT {columns} FROM {old}",
+        "{insert} {} ({columns}) SELECT {columns} FROM {old}",
         quoted(new)
     )
+}
+
+/// A table may say that rows in conflict with a key are skipped or replaced, and NULL as well: the
+/// rows that are there already would be lost so.
+fn insertion(to: &Table) -> &'static str {
+    let keys = to.primary_key.iter().chain(&to.uniques);
+    let mut of_keys = keys.map(|key| key.conflict.as_str());
+    let mut of_columns = to
+        .columns
+        .iter()
+        .filter_map(|column| column.not_null.as_deref());
+    let is_said = |how: &str| !how.is_empty();
+    match of_keys.any(is_said) || of_columns.any(is_said) {
+        true => "INSERT OR ABORT INTO",
+        false => "INSERT INTO",
+    }
 }
 
 /// The rowid for copied rows, unless a column is an alias: full-text indexes and programs may refer
