@@ -265,3 +265,14 @@ fn a_new_rule_for_conflicts_loses_none_of_the_rows_that_are_there() {
     let copy = copying(from, "CREATE TABLE t (a TEXT UNIQUE, b TEXT)");
     assert!(copy.starts_with("INSERT INTO "), "{copy}");
 }
+
+#[test]
+fn the_counter_is_found_under_the_name_as_it_was_written() {
+    let plan = plan_of(
+        "CREATE TABLE Users (id INTEGER PRIMARY KEY AUTOINCREMENT, a)",
+        "CREATE TABLE users (id INTEGER PRIMARY KEY AUTOINCREMENT, a NOT NULL)",
+    );
+    let mut texts = plan.statements.iter().map(|each| each.sql.as_str());
+    let counter = texts.find(|sql| sql.contains("sqlite_sequence")).unwrap();
+    assert!(counter.ends_with("WHERE name = 'Users'"), "{counter}");
+}

@@ -86,7 +86,8 @@ fn counter(change: &TableDiff<'_>, new: &str) -> Option<String> {
     let is_kept = counts(change.from) && counts(change.to);
     is_kept.then(|| {
         let text = |name: &str| format!("'{}'", name.replace('\'', "''"));
-        let (new, old) = (text(new), text(&change.to.name.text));
+        // SQLite compares these names letter for letter, other than those of tables.
+        let (new, old) = (text(new), text(&change.from.name.text));
         format!(
             "INSERT INTO sqlite_sequence (name, seq) SELECT {new}, seq FROM sqlite_sequence WHERE name = {old}"
         )
