@@ -314,6 +314,9 @@ impl<'a> Builder<'a> {
             );
             let needs = &mut self.statements[created].needs;
             needs.extend(needed.into_iter().chain(rebuilt));
+            if kind == WholeKind::View && before.is_some() {
+                self.unwanted_again(&key, created);
+            }
         }
     }
 

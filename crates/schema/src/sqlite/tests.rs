@@ -276,3 +276,21 @@ fn the_counter_is_found_under_the_name_as_it_was_written() {
     let counter = texts.find(|sql| sql.contains("sqlite_sequence")).unwrap();
     assert!(counter.ends_with("WHERE name = 'Users'"), "{counter}");
 }
+
+#[test]
+fn a_trigger_does_not_go_with_its_replaced_view() {
+    let trigger = "CREATE TRIGGER g INSTEAD OF DELETE ON v BEGIN SELECT 1; END";
+    let from = format!("CREATE TABLE t (a, b); CREATE VIEW v AS SELECT a FROM t; {trigger}");
+    let to = "CREATE TABLE t (a, b); CREATE VIEW v AS SELECT a, b FROM t";
+    let expected = [
+        "DROP VIEW v",
+        "CREATE VIEW v AS SELECT a, b FROM t",
+        trigger,
+        "DROP TRIGGER g",
+    ];
+    check(&from, to, &expected);
+    let mut plan = plan_of(&from, to);
+    plan.hold_back(&Allowed::default());
+    let applied: Vec<&str> = plan.applied().map(|step| step.sql.as_str()).collect();
+    assert_eq!(applied, expected[..3]);
+}

@@ -67,6 +67,18 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Recreates unwanted triggers, which went with their replaced view although nobody allowed the
+    /// drop; it stands at the end. `made` is the new view's statement.
+    pub(super) fn unwanted_again(&mut self, view: &str, made: usize) {
+        let from = self.from;
+        let lost = from.wholes_on(view).filter(|trigger| self.goes(trigger));
+        for trigger in lost.collect::<Vec<_>>() {
+            let (kind, name) = (trigger.kind.object_kind(), trigger.name.text.clone());
+            let again = self.push(trigger.text.clone(), Verb::Rebuild, kind, name);
+            self.statements[again].needs.push(made);
+        }
+    }
+
     /// Drops an object whose name a new one needs, and returns the index of the drop.
     pub(super) fn drop_namesake(&mut self, key: &str) -> Option<usize> {
         let from = self.from;
