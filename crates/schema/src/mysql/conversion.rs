@@ -31,7 +31,12 @@ pub(super) fn cuts_indexes(from: &ColumnNorm, to: &ColumnNorm) -> bool {
 /// Reason for a possible loss of values, if any.
 pub(super) fn loss(from: &ColumnNorm, to: &ColumnNorm) -> Option<String> {
     let (old, new) = (Shape::of(&from.data_type), Shape::of(&to.data_type));
+    let end = match (&old, &new) {
+        (Shape::Text(_) | Shape::Bytes(_), Shape::Text(_) | Shape::Bytes(_)) => other_end(from, to),
+        _ => None,
+    };
     let is_lossy = match (&old, &new) {
+        _ if end.is_some() => true,
         (Shape::Integer(old), Shape::Integer(new)) => new.0 > old.0 || new.1 < old.1,
         (Shape::Decimal(old), Shape::Decimal(new)) => new.0 < old.0 || new.1 < old.1,
         (Shape::Integer((_, high)), Shape::Decimal((whole, _))) => digits(*high) > *whole,
@@ -58,7 +63,19 @@ pub(super) fn loss(from: &ColumnNorm, to: &ColumnNorm) -> Option<String> {
         (Shape::Other(old), Shape::Other(new)) => !is_wider_moment(old, new),
         _ => true,
     };
-    is_lossy.then(|| format!("from {} to {}", from.data_type, to.data_type))
+    let end = end.unwrap_or_default();
+    is_lossy.then(|| format!("from {} to {}{end}", from.data_type, to.data_type))
+}
+
+/// What becomes of the ends of texts, if anything: servers take spaces off a `CHAR`, and fill a
+/// `BINARY` up.
+fn other_end(from: &ColumnNorm, to: &ColumnNorm) -> Option<&'static str> {
+    let name = |norm: &ColumnNorm| norm.data_type.split('(').next().map(str::to_owned);
+    match name(to).as_deref() {
+        Some("char") if name(from) != name(to) => Some(", without spaces at the end"),
+        Some("binary") if from.data_type != to.data_type => Some(", filled up with zeros"),
+        _ => None,
+    }
 }
 
 /// Whether InnoDB changes the type without writing the rows: a longer `VARCHAR` whose length takes
@@ -243,7 +260,14 @@ mod tests {
         check("varchar(5)", "varchar(10)", false);
         check("varchar(10)", "varchar(5)", true);
         check("varchar(10)", "text", false);
+        check("varchar(10)", "char(20)", true);
+        check("char(10)", "char(20)", false);
+        check("char(10)", "varchar(10)", false);
+        check("varbinary(5)", "binary(5)", true);
+        check("binary(5)", "binary(10)", true);
+        check("binary(5)", "varbinary(5)", false);
         check("int", "varchar(11)", false);
+        check("int", "char(11)", false);
         check("int", "varchar(5)", true);
         check("varchar(10)", "int", true);
         check("decimal(10,2)", "decimal(12,4)", false);
