@@ -54,18 +54,6 @@ impl<'a> Sides<'a> {
     pub(in crate::postgres) fn is_retyped_in(&self, from: &Table, to: &Table, name: &str) -> bool {
         matches!((from.columns.get(name), to.columns.get(name)), (Some(before), Some(column)) if self.is_retyped(before, column))
     }
-
-    pub(in crate::postgres) fn is_recomputed_now(
-        &self,
-        from: &Table,
-        before: &Column,
-        column: &Column,
-    ) -> bool {
-        before.generated.is_none() != column.generated.is_none()
-            || !self
-                .same
-                .generated(before, column, &Name::new("", from.name.name.clone()))
-    }
 }
 
 impl<'a> TableChange<'a> {

@@ -92,7 +92,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Drops foreign keys depending on a dropped key. Wanted ones are added again with the others.
-    fn drop_references(&mut self, table: &Name, key: &Constraint) {
+    pub(super) fn drop_references(&mut self, table: &Name, key: &Constraint) {
         let Some(keys) = key.keys() else { return };
         let from = self.from;
         for other in from.tables.values() {

@@ -62,7 +62,10 @@ impl<'a> Builder<'a> {
         }
         for constraint in from.constraints.values() {
             let part = Part::Constraint(from.name.clone(), constraint.name.clone());
-            if !self.is_gone(&part) && self.blocks(from, to, constraint, &is_hard) {
+            let goes = goes_with_column(constraint, &dropped)
+                || self.blocks(from, to, constraint, &is_hard);
+            if !self.is_gone(&part) && goes {
+                self.drop_references(&from.name, constraint);
                 self.drop_constraint(&from.name, constraint);
                 self.gone
                     .insert(Part::Constraint(from.name.clone(), constraint.name.clone()));
@@ -165,13 +168,7 @@ impl<'a> Builder<'a> {
                 let mut expressions = expressions(items).chain(exclude.predicate.as_ref());
                 columns.any(is_hard) || expressions.any(|each| self.is_reworded(from, to, each))
             }
-            ConstraintKind::Primary(keys) | ConstraintKind::Unique(keys) => {
-                let is_dropped = |name: &String| {
-                    matches!((from.columns.get(name), to.columns.get(name)), (Some(before), Some(column))
-                        if self.sides.is_recomputed_now(from, before, column))
-                };
-                keys.columns.iter().any(is_dropped)
-            }
+            ConstraintKind::Primary(_) | ConstraintKind::Unique(_) => false,
         }
     }
 
@@ -208,10 +205,55 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// Whether the server drops the constraint silently together with one of the columns.
+fn goes_with_column(constraint: &Constraint, dropped: &[&str]) -> bool {
+    let is_dropped = |name: &String| dropped.contains(&name.as_str());
+    match &constraint.kind {
+        ConstraintKind::Primary(keys) | ConstraintKind::Unique(keys) => {
+            keys.columns.iter().chain(&keys.include).any(is_dropped)
+        }
+        ConstraintKind::Exclude(exclude) => exclude.include.iter().any(is_dropped),
+        ConstraintKind::Check(_) | ConstraintKind::Foreign(_) => false,
+    }
+}
+
 /// What indexes keep in order beside plain columns.
 fn expressions<'i>(
     items: impl IntoIterator<Item = &'i IndexItem>,
 ) -> impl Iterator<Item = &'i Sql> {
     let items = items.into_iter().filter(|item| item.column.is_none());
     items.map(|item| &item.expression)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::postgres::tests::read;
+    use crate::{ObjectKind, PlanOptions};
+
+    #[test]
+    fn a_key_on_a_recreated_column_comes_again() {
+        let schema = |kind: &str| {
+            read(&format!(
+                "CREATE TABLE t (a {kind}, b int GENERATED ALWAYS AS (a * 2) STORED UNIQUE, c int, \
+                     CONSTRAINT k UNIQUE (c) INCLUDE (b)); \
+                 CREATE TABLE u (b int REFERENCES t (b));"
+            ))
+        };
+        let (from, to) = (schema("int"), schema("bigint"));
+        let plan = crate::postgres::plan(&from, &to, &PlanOptions::default()).unwrap();
+        let steps = plan.statements.iter();
+        let steps = steps.filter(|each| each.object.kind == ObjectKind::Constraint);
+        let steps: Vec<String> = steps
+            .map(|each| format!("{} {}", each.verb.word(), each.object.name))
+            .collect();
+        let expected = [
+            "drop u.u_b_fkey",
+            "drop t.t_b_key",
+            "drop t.k",
+            "add t.t_b_key",
+            "add t.k",
+            "add u.u_b_fkey",
+        ];
+        assert_eq!(steps, expected);
+    }
 }
