@@ -274,6 +274,12 @@ fn is_remade(from: &Column, to: &Column) -> bool {
     }
 }
 
+/// Whether a column that is dropped and added has other values then: only what is computed before
+/// and after is computed again.
+pub(super) fn loses_values(from: &Column, to: &Column) -> bool {
+    from.generated.is_none() || to.generated.is_none()
+}
+
 impl Table {
     pub(super) fn column(&self, name: &Name) -> Option<&Column> {
         self.columns.iter().find(|column| column.name.is(name))

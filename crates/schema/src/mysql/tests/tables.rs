@@ -324,3 +324,28 @@ fn a_foreign_key_waits_for_the_types_of_its_columns() {
         "{applied:#?}"
     );
 }
+
+#[test]
+fn a_column_that_is_computed_no_longer_loses_its_values_with_a_yes_only() {
+    let check = |from: &str, to: &str, held: &[&str]| {
+        let mut plan = Plan {
+            statements: planned(from, to, Product::Mysql),
+        };
+        plan.hold_back(&Allowed::default());
+        let waiting = plan.statements.iter();
+        let waiting = waiting.filter(|step| step.held_back.is_some());
+        let waiting: Vec<&str> = waiting.map(|step| step.object.name.as_str()).collect();
+        assert_eq!(waiting, held, "{:#?}", plan.statements);
+        assert_eq!(plan.applied().count(), 1, "{:#?}", plan.statements);
+    };
+    check(
+        "CREATE TABLE t (a int, b int AS (a + 1) STORED)",
+        "CREATE TABLE t (a int, b int, c int)",
+        &["t.b"],
+    );
+    check(
+        "CREATE TABLE t (a int, b int AS (a + 1) VIRTUAL)",
+        "CREATE TABLE t (a int, b int AS (a + 1) STORED)",
+        &[],
+    );
+}

@@ -239,3 +239,18 @@ fn a_recreated_column_keeps_its_comment() {
     assert_eq!(steps.iter().filter(is_comment).count(), 1, "{steps:?}");
     assert_eq!(planned(&with("int"), &with("int")), [""; 0]);
 }
+
+#[test]
+fn a_column_that_is_computed_no_longer_loses_its_values_with_a_yes_only() {
+    let computed =
+        |how: &str| format!("CREATE TABLE t (a int, b int GENERATED ALWAYS AS (a * 2) {how});");
+    let plain = "CREATE TABLE t (a int, b int);";
+    let remade = [
+        "-- ALTER TABLE public.t DROP COLUMN b",
+        "-- ALTER TABLE public.t ADD COLUMN b integer",
+    ];
+    assert_eq!(planned(&computed("VIRTUAL"), plain), remade);
+    // The server keeps what it has stored.
+    let kept = ["ALTER TABLE public.t ALTER COLUMN b DROP EXPRESSION"];
+    assert_eq!(planned(&computed("STORED"), plain), kept);
+}

@@ -50,14 +50,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Verb for dropping a column to be recreated as `column`: computed values are reproducible,
-    /// stored ones are not. sqldef recreates such columns without asking, and so do the drop-in
+    /// Verb for dropping a column to be recreated as `column`: only values computed before and
+    /// after come again. sqldef recreates such columns without asking, and so do the drop-in
     /// commands.
     fn leaving(&self, before: &Column, column: &Column) -> Verb {
-        let is_asked = column.generated.is_none() || !self.printer.is_sqldef();
-        match before.generated.is_none() && is_asked {
-            true => Verb::Drop,
-            false => Verb::Aside,
+        let is_computed = before.generated.is_some() && column.generated.is_some();
+        match is_computed || self.printer.is_sqldef() {
+            true => Verb::Aside,
+            false => Verb::Drop,
         }
     }
 

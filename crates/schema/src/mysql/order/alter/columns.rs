@@ -2,7 +2,7 @@
 
 use super::parts::{Clauses, Parts, is_apart, is_handed};
 use crate::Hazard;
-use crate::mysql::diff::{ColumnStep, Place, TableDiff};
+use crate::mysql::diff::{ColumnStep, Place, TableDiff, loses_values};
 use crate::mysql::hazards;
 use crate::mysql::model::Column;
 use crate::mysql::order::Builder;
@@ -47,7 +47,7 @@ impl Builder<'_> {
                     let clauses = parts.of_column(&to.name);
                     clauses.push(
                         format!("DROP COLUMN {}", self.printer.name(&from.name)),
-                        remade(diff, from),
+                        remade(diff, from, to),
                     );
                     let text = format!(
                         "ADD COLUMN {}{}",
@@ -157,13 +157,11 @@ impl Builder<'_> {
     }
 }
 
-/// Values of a generated column can be recomputed.
-fn remade(diff: &TableDiff<'_>, from: &Column) -> Vec<Hazard> {
-    match from.generated {
-        Some(_) => Vec::new(),
-        None => vec![Hazard::DataLoss(format!(
-            "values of {}.{}",
-            diff.to.name.text, from.name.text
-        ))],
-    }
+/// Hazards of dropping a column to be added again.
+fn remade(diff: &TableDiff<'_>, from: &Column, to: &Column) -> Vec<Hazard> {
+    let lost = loses_values(from, to).then(|| {
+        let name = format!("{}.{}", diff.to.name.text, from.name.text);
+        Hazard::DataLoss(format!("values of {name}"))
+    });
+    lost.into_iter().collect()
 }

@@ -3,7 +3,7 @@
 
 use crate::Hazard;
 use crate::mysql::conversion;
-use crate::mysql::diff::{ColumnStep, Place, TableDiff};
+use crate::mysql::diff::{ColumnStep, Place, TableDiff, loses_values};
 use crate::mysql::model::{Check, Column, Index, Name};
 
 /// What stands in one statement.
@@ -40,7 +40,7 @@ impl Parts {
             ColumnStep::Change { from, to, .. } => {
                 (waits(diff, from, to) && !is_apart(diff, from, to)).then_some(&to.name)
             }
-            ColumnStep::Remake { from, to, .. } => from.generated.is_none().then_some(&to.name),
+            ColumnStep::Remake { from, to, .. } => loses_values(from, to).then_some(&to.name),
         });
         let mut lossy: Vec<Name> = lossy.cloned().collect();
         if let Some((from, _)) = handed(diff)
@@ -329,7 +329,7 @@ pub(in crate::mysql::order) fn may_wait(diff: &TableDiff<'_>, columns: &[Name]) 
     diff.columns.iter().any(|step| match step {
         ColumnStep::Add(..) => false,
         ColumnStep::Change { from, to, .. } => is_named(&to.name) && waits(diff, from, to),
-        ColumnStep::Remake { from, to, .. } => is_named(&to.name) && from.generated.is_none(),
+        ColumnStep::Remake { from, to, .. } => is_named(&to.name) && loses_values(from, to),
     })
 }
 
