@@ -208,7 +208,7 @@ mod tests {
         const LIMIT: Duration = Duration::from_secs(30);
         let stop = AtomicBool::new(true);
         let (ended, is_ended) = mpsc::channel();
-        let end = move || drop(ended.send(()));
+        let end = move || ended.send(()).unwrap();
         let waited = watched(&stop, end, || is_ended.recv_timeout(LIMIT));
         assert_eq!(waited, Ok(()));
     }
@@ -217,7 +217,7 @@ mod tests {
     fn what_is_still_wanted_runs_on() {
         let stop = AtomicBool::new(false);
         let (ended, is_ended) = mpsc::channel();
-        let end = move || drop(ended.send(()));
+        let end = move || ended.send(()).unwrap();
         let waited = watched(&stop, end, || is_ended.recv_timeout(LOOK * 3));
         assert_eq!(waited, Err(RecvTimeoutError::Timeout));
     }
