@@ -78,7 +78,8 @@ fn of_column(from: &Table, to: &Table, before: &Column, column: &Column) -> Vec<
             format!("SELECT * FROM {table} WHERE {name} IS NULL"),
         ));
     }
-    let (old, new) = (affinity(&before.data_type), affinity(&column.data_type));
+    let old = affinity(&before.data_type, from.is_strict);
+    let new = affinity(&column.data_type, to.is_strict);
     if column.generated.is_none() && new.changes(old) {
         hazards.push(Hazard::LossyCast(format!(
             "values of {}.{} are converted from {} to {}",
@@ -193,14 +194,17 @@ enum Affinity {
     Numeric,
 }
 
-fn affinity(data_type: &Pieces) -> Affinity {
+fn affinity(data_type: &Pieces, is_strict: bool) -> Affinity {
     let words = data_type.join(" ");
     let has = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
-    if has(&["int"]) {
+    // `ANY` keeps values as they are in strict tables alone.
+    if is_strict && words == "any" {
+        Affinity::Blob
+    } else if has(&["int"]) {
         Affinity::Integer
     } else if has(&["char", "clob", "text"]) {
         Affinity::Text
-    } else if words.is_empty() || words == "any" || has(&["blob"]) {
+    } else if words.is_empty() || has(&["blob"]) {
         Affinity::Blob
     } else if has(&["real", "floa", "doub"]) {
         Affinity::Real

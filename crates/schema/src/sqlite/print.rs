@@ -1,5 +1,6 @@
 //! Parts of the model as SQL.
 
+use super::diff::TableDiff;
 use super::model::{Column, Index, Name, Table, quoted};
 use crate::PlanOptions;
 
@@ -118,13 +119,14 @@ fn one_line(text: &str) -> String {
 }
 
 /// Definition of a column present only until dropped, without parts invalid in the wanted table.
-pub(super) fn kept_column(column: &Column, is_strict: bool, dropped: &[&Column]) -> String {
-    let mut words = vec![quoted(&column.name.text)];
-    if is_strict {
-        words.push("any".to_owned());
-    } else {
-        words.push(column.data_type.join(" "));
-    }
+pub(super) fn kept_column(column: &Column, change: &TableDiff<'_>) -> String {
+    let data_type = match column.data_type.join(" ") {
+        _ if change.to.is_strict => "any".to_owned(),
+        // Values that look like numbers would become numbers.
+        any if any == "any" && change.from.is_strict => "blob".to_owned(),
+        data_type => data_type,
+    };
+    let mut words = vec![quoted(&column.name.text), data_type];
     if column.not_null.is_some() {
         words.push("NOT NULL".to_owned());
     }
@@ -142,9 +144,9 @@ pub(super) fn kept_column(column: &Column, is_strict: bool, dropped: &[&Column])
         };
         words.push(format!("AS ({}) {how}", one_line(&generated.text)));
     }
-    let is_alone = !dropped
-        .iter()
-        .any(|other| other.name != column.name && super::diff::needs(column, other));
+    let mut dropped = change.dropped.iter();
+    let is_alone =
+        !dropped.any(|other| other.name != column.name && super::diff::needs(column, other));
     let checks = column.inline.checks.iter().filter(|_| is_alone);
     words.extend(checks.map(|check| format!("CHECK ({})", check.text)));
     words.join(" ")

@@ -1,6 +1,6 @@
 //! Reading and planning on small texts; the results on SQLite itself are tested in `schema-db`.
 
-use crate::{Allowed, NoteKind, PlanOptions, Product, Server, Source, Style};
+use crate::{Allowed, Hazard, NoteKind, PlanOptions, Product, Server, Source, Style};
 
 fn source(text: &str) -> Source {
     Source {
@@ -293,4 +293,42 @@ fn a_trigger_does_not_go_with_its_replaced_view() {
     plan.hold_back(&Allowed::default());
     let applied: Vec<&str> = plan.applied().map(|step| step.sql.as_str()).collect();
     assert_eq!(applied, expected[..3]);
+}
+
+/// What the plan says of converted values; without a yes none of it is done.
+fn conversions(from: &str, to: &str) -> Vec<String> {
+    let hazards = plan_of(from, to).statements.into_iter();
+    let hazards = hazards.flat_map(|each| each.hazards);
+    let conversion = |hazard| match hazard {
+        Hazard::LossyCast(what) => Some(what),
+        _ => None,
+    };
+    hazards.filter_map(conversion).collect()
+}
+
+#[test]
+fn any_keeps_values_as_they_are_in_strict_tables_alone() {
+    let (strict, plain) = ("CREATE TABLE t (a ANY) STRICT", "CREATE TABLE t (a ANY)");
+    let said = ["values of t.a are converted from BLOB to NUMERIC"];
+    assert_eq!(conversions(strict, plain), said);
+    assert_eq!(conversions(plain, strict), [""; 0]);
+    let said = ["values of t.a are converted from TEXT to NUMERIC"];
+    assert_eq!(conversions("CREATE TABLE t (a TEXT)", plain), said);
+    assert_eq!(conversions("CREATE TABLE t (a TEXT)", strict), [""; 0]);
+}
+
+#[test]
+fn a_column_that_waits_to_be_dropped_keeps_its_values() {
+    let check = |from: &str, to: &str, expected: &str| {
+        let plan = plan_of(from, to);
+        let first = &plan.statements[0].sql;
+        let expected = format!("\"b\" {expected}");
+        assert!(first.contains(&expected), "{first}");
+    };
+    let strict = "CREATE TABLE t (a INTEGER, b ANY) STRICT";
+    check(strict, "CREATE TABLE t (a INTEGER NOT NULL)", "blob");
+    check(strict, "CREATE TABLE t (a INTEGER NOT NULL) STRICT", "any");
+    let plain = "CREATE TABLE t (a INTEGER, b ANY)";
+    check(plain, "CREATE TABLE t (a INTEGER NOT NULL)", "any");
+    check(plain, "CREATE TABLE t (a INTEGER NOT NULL) STRICT", "any");
 }

@@ -21,7 +21,7 @@ impl Builder<'_> {
         let kept: Vec<String> = change
             .dropped
             .iter()
-            .map(|column| print::kept_column(column, change.to.is_strict, &change.dropped))
+            .map(|column| print::kept_column(column, change))
             .collect();
         let first = self.rebuild_step(name, print::table_as(change.to, &new, &kept));
         self.rebuild_step(name, "PRAGMA foreign_keys = OFF".to_owned());
