@@ -215,14 +215,17 @@ fn affinity(data_type: &Pieces, is_strict: bool) -> Affinity {
 
 impl Affinity {
     /// Whether a value stored with another affinity may change: `'007'` becomes 7, and a large
-    /// integer loses the last digits as a real.
+    /// integer loses the last digits as a real, as a real does as a text.
     fn changes(self, old: Affinity) -> bool {
         match self {
             Affinity::Integer | Affinity::Numeric => {
                 matches!(old, Affinity::Text | Affinity::Blob)
             }
             Affinity::Real => old != Affinity::Real,
-            Affinity::Text | Affinity::Blob => false,
+            Affinity::Text => {
+                matches!(old, Affinity::Real | Affinity::Numeric | Affinity::Blob)
+            }
+            Affinity::Blob => false,
         }
     }
 

@@ -332,3 +332,21 @@ fn a_column_that_waits_to_be_dropped_keeps_its_values() {
     check(plain, "CREATE TABLE t (a INTEGER NOT NULL)", "any");
     check(plain, "CREATE TABLE t (a INTEGER NOT NULL) STRICT", "any");
 }
+
+#[test]
+fn a_number_with_a_fraction_becomes_a_text_with_a_yes_only() {
+    let table = |kind: &str| format!("CREATE TABLE t (a {kind})");
+    for (kind, word) in [
+        ("REAL", "REAL"),
+        ("DECIMAL(10, 2)", "NUMERIC"),
+        ("", "BLOB"),
+    ] {
+        let said = format!("values of t.a are converted from {word} to TEXT");
+        assert_eq!(conversions(&table(kind), &table("TEXT")), [said]);
+        assert_eq!(conversions(&table(kind), &table("BLOB")), [""; 0]);
+    }
+    assert_eq!(
+        conversions(&table("INTEGER"), &table("VARCHAR(20)")),
+        [""; 0]
+    );
+}
