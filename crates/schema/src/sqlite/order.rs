@@ -278,21 +278,14 @@ impl<'a> Builder<'a> {
 
     /// Creates or replaces the new and changed views or triggers.
     fn wholes(&mut self, kind: WholeKind) {
-        let (from, to) = (self.from, self.to);
+        let to = self.to;
         for whole in to.wholes.iter().filter(|whole| whole.kind == kind) {
             let key = whole.name.key();
-            let old = whole
-                .renamed_from
-                .as_ref()
-                .map(|old| old.to_ascii_lowercase());
-            let before = from.whole(kind, &key).or_else(|| {
-                let old = old.filter(|old| to.whole(kind, old).is_none())?;
-                from.whole(kind, &old)
-            });
+            let before = self.before(whole);
             let (mut needed, mut rebuilt) = (None, self.rebuild_for(whole));
             match before {
                 Some(before) => {
-                    let is_changed = self.is_changed(before, whole) || !before.name.is(&key);
+                    let is_changed = self.is_replaced(before, whole);
                     if !is_changed && !self.is_lost_with_view(whole) {
                         continue;
                     }
@@ -314,10 +307,25 @@ impl<'a> Builder<'a> {
             );
             let needs = &mut self.statements[created].needs;
             needs.extend(needed.into_iter().chain(rebuilt));
-            if kind == WholeKind::View && before.is_some() {
-                self.unwanted_again(&key, created);
+            if let Some(before) = before.filter(|_| kind == WholeKind::View) {
+                self.unwanted_again(before, whole, created);
             }
         }
+    }
+
+    /// What a wanted view or trigger is in the database, maybe under an old name.
+    fn before(&self, whole: &Whole) -> Option<&'a Whole> {
+        let (from, to, kind) = (self.from, self.to, whole.kind);
+        from.whole(kind, &whole.name.key()).or_else(|| {
+            let old = whole.renamed_from.as_ref()?.to_ascii_lowercase();
+            let is_free = to.whole(kind, &old).is_none();
+            is_free.then(|| from.whole(kind, &old)).flatten()
+        })
+    }
+
+    /// Whether a view or trigger is dropped and created: SQLite renames neither.
+    fn is_replaced(&self, before: &Whole, after: &Whole) -> bool {
+        self.is_changed(before, after) || !before.name.is(&after.name.text)
     }
 
     /// First statement of a table's rebuild, when possibly held back.
@@ -346,13 +354,25 @@ impl<'a> Builder<'a> {
             || table.is_some_and(|table| self.is_gone_with_table(table))
     }
 
-    /// Whether the trigger's view is dropped and recreated.
+    /// Whether the trigger's view is dropped and recreated, maybe under another name.
     pub(super) fn is_lost_with_view(&self, trigger: &Whole) -> bool {
-        let key = trigger.table.as_ref().map(Name::key);
-        let view = |schema: &'a Schema| schema.whole(WholeKind::View, key.as_ref()?);
-        match (view(self.from), view(self.to)) {
-            (Some(before), Some(after)) => self.is_changed(before, after),
-            _ => false,
-        }
+        let Some(on) = &trigger.table else {
+            return false;
+        };
+        let may_be_on = |view: &&Whole| {
+            let old = view.renamed_from.as_ref();
+            view.name.is(&on.text) || old.is_some_and(|old| on.is(old))
+        };
+        let views = self.to.wholes.iter();
+        let mut views = views
+            .filter(|each| each.kind == WholeKind::View)
+            .filter(may_be_on);
+        views.any(|after| {
+            let before = self.before(after);
+            before.is_some_and(|before| {
+                let is_on = before.name.is(&on.text) || after.name.is(&on.text);
+                is_on && self.is_replaced(before, after)
+            })
+        })
     }
 }

@@ -350,3 +350,36 @@ fn a_number_with_a_fraction_becomes_a_text_with_a_yes_only() {
         [""; 0]
     );
 }
+
+#[test]
+fn triggers_go_over_to_a_view_with_a_new_name() {
+    let kept =
+        |on: &str| format!("CREATE TRIGGER h INSTEAD OF INSERT ON {on} BEGIN SELECT 2; END;");
+    let from = format!(
+        "CREATE TABLE t (a, b); CREATE VIEW old_v AS SELECT a FROM t; {} \
+         CREATE TRIGGER g INSTEAD OF UPDATE OF a ON old_v BEGIN SELECT 1; END;",
+        kept("old_v")
+    );
+    let to = format!(
+        "CREATE TABLE t (a, b); CREATE VIEW v AS SELECT a, b FROM t; -- @renamed from=old_v\n{}",
+        kept("v")
+    );
+    let expected = [
+        "DROP VIEW old_v",
+        "CREATE VIEW v AS SELECT a, b FROM t",
+        "CREATE TRIGGER g INSTEAD OF UPDATE OF a ON \"v\" BEGIN SELECT 1; END",
+        kept("v").trim_end_matches(';'),
+        "DROP TRIGGER g",
+    ]
+    .map(str::to_owned);
+    let mut plan = plan_of(&from, &to);
+    let texts: Vec<&str> = plan
+        .statements
+        .iter()
+        .map(|each| each.sql.as_str())
+        .collect();
+    assert_eq!(texts, expected);
+    plan.hold_back(&Allowed::default());
+    let applied: Vec<&str> = plan.applied().map(|each| each.sql.as_str()).collect();
+    assert_eq!(applied, expected[..4]);
+}

@@ -5,7 +5,8 @@ use crate::plan::Steps;
 use crate::sqlite::diff::TableDiff;
 use crate::sqlite::expr::piece_of_name;
 use crate::sqlite::hazards;
-use crate::sqlite::model::{Index, Name, Whole, WholeKind};
+use crate::sqlite::lexer::lex;
+use crate::sqlite::model::{Index, Name, Whole, WholeKind, quoted};
 use crate::{Hazard, ObjectKind, Verb};
 
 impl<'a> Builder<'a> {
@@ -69,12 +70,16 @@ impl<'a> Builder<'a> {
 
     /// Recreates unwanted triggers, which went with their replaced view although nobody allowed the
     /// drop; it stands at the end. `made` is the new view's statement.
-    pub(super) fn unwanted_again(&mut self, view: &str, made: usize) {
-        let from = self.from;
-        let lost = from.wholes_on(view).filter(|trigger| self.goes(trigger));
+    pub(super) fn unwanted_again(&mut self, before: &Whole, after: &Whole, made: usize) {
+        let (from, old) = (self.from, before.name.key());
+        let lost = from.wholes_on(&old).filter(|trigger| self.goes(trigger));
         for trigger in lost.collect::<Vec<_>>() {
+            let text = match before.name.is(&after.name.text) {
+                true => trigger.text.clone(),
+                false => on_view(&trigger.text, &after.name),
+            };
             let (kind, name) = (trigger.kind.object_kind(), trigger.name.text.clone());
-            let again = self.push(trigger.text.clone(), Verb::Rebuild, kind, name);
+            let again = self.push(text, Verb::Rebuild, kind, name);
             self.statements[again].needs.push(made);
         }
     }
@@ -106,9 +111,11 @@ impl<'a> Builder<'a> {
     /// Whether a table or view is dropped, with all dependents.
     fn is_gone(&self, table: &Name) -> bool {
         let key = table.key();
+        let view = self.from.whole(WholeKind::View, &key);
         self.to.table(&key).is_none()
             && self.to.whole(WholeKind::View, &key).is_none()
             && self.to.whole(WholeKind::Virtual, &key).is_none()
+            && !view.is_some_and(|view| self.is_whole_renamed(view))
     }
 
     fn index_goes(&self, index: &Index) -> bool {
@@ -249,4 +256,20 @@ impl<'a> Builder<'a> {
         }
         found
     }
+}
+
+/// The text of a trigger, on another view.
+fn on_view(text: &str, view: &Name) -> String {
+    let tokens = lex(text).tokens;
+    // No name before it can be this word without quotes.
+    let on = tokens.iter().position(|token| token.is_word(text, "on"));
+    let name = on.map(|on| match tokens.get(on + 2) {
+        Some(dot) if dot.is_sign(text, ".") => on + 3,
+        _ => on + 1,
+    });
+    let Some(name) = name.and_then(|name| tokens.get(name)) else {
+        return text.to_owned();
+    };
+    let (head, rest) = (&text[..name.start()], &text[name.end()..]);
+    format!("{head}{}{rest}", quoted(&view.text))
 }
