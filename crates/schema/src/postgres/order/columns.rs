@@ -134,6 +134,7 @@ impl<'a> Builder<'a> {
             );
         }
         let mut retype = None;
+        self.identity_before(before, column, &to.name);
         self.end_serial(before, column, &to.name);
         if before.serial.is_some() && column.serial.is_none() {
             had_default = false;
@@ -156,7 +157,6 @@ impl<'a> Builder<'a> {
             retype = Some(self.change_type(to, before, column));
         }
         let first = self.statements.len();
-        self.identity_before(before, column, &to.name);
         self.nullability(from, to, before, column);
         if !same_default {
             self.change_default(&to.name, column, had_default);
