@@ -74,7 +74,7 @@ pub(crate) fn cast(from: &Type, to: &Type) -> Cast {
         return if is_wider { Cast::Rewrite } else { Cast::Lossy };
     }
     if to.is_text() && !to.is_array {
-        return if to.args.is_empty() {
+        return if to.args.is_empty() && to.name != "name" {
             Cast::Rewrite
         } else {
             Cast::Lossy
@@ -103,20 +103,16 @@ pub(crate) fn cast(from: &Type, to: &Type) -> Cast {
 
 fn text_cast(from: &Type, to: &Type) -> Cast {
     let limit = |data_type: &Type| data_type.args.parse::<u64>().ok();
+    let is_one = |name: &str| from.name == name || to.name == name;
     match (limit(from), limit(to)) {
-        _ if from.name == "character" || to.name == "character" => {
+        // The server cuts at 63 bytes, without an error.
+        _ if to.name == "name" && from.name != "name" => Cast::Lossy,
+        _ if ["character", "citext", "name"].into_iter().any(is_one) => {
             if to.args.is_empty() {
                 Cast::Rewrite
             } else {
                 Cast::Lossy
             }
-        }
-        _ if to.name == "name"
-            || to.name == "citext"
-            || from.name == "citext"
-            || from.name == "name" =>
-        {
-            Cast::Rewrite
         }
         (_, None) => Cast::Free,
         (Some(from), Some(to)) if from <= to => Cast::Free,
@@ -372,6 +368,14 @@ mod tests {
         check("json", "jsonb", Cast::Lossy);
         check("jsonb", "json", Cast::Rewrite);
         check("integer", "text", Cast::Rewrite);
+        check("text", "name", Cast::Lossy);
+        check("varchar(10)", "name", Cast::Lossy);
+        check("json", "name", Cast::Lossy);
+        check("name", "name", Cast::Rewrite);
+        check("name", "text", Cast::Rewrite);
+        check("name", "varchar(10)", Cast::Lossy);
+        check("citext", "text", Cast::Rewrite);
+        check("char(10)", "text", Cast::Rewrite);
         check("timestamp", "date", Cast::Lossy);
         check("text", "public.status", Cast::Explicit);
         check("integer", "integer[]", Cast::Explicit);
