@@ -55,7 +55,8 @@ impl<'a> Builder<'a> {
             let mut managed = self.options.managed_roles.iter();
             managed.any(|role| role == owner)
         };
-        let is_new = self.is_fresh(target) || is_default(target.kind);
+        let is_fresh = self.is_fresh(target) && !self.is_granted_again(target);
+        let is_new = is_fresh || is_default(target.kind);
         let owner = match self.from.owner_of(target).filter(|_| !is_new) {
             Some(owner) => stated.filter(is_managed).unwrap_or(owner),
             None => self.to.owner_of(target).unwrap_or_default(),
@@ -70,11 +71,32 @@ impl<'a> Builder<'a> {
         is_relation || self.is_made_again_type(target)
     }
 
+    /// What a role has before the statements about managed roles.
     fn held(&self, target: &Target, holder: &str) -> Held {
-        match self.is_fresh(target) {
-            true => self.given(target, holder),
-            false => self.privileges_in(self.from, target, holder),
+        let is_again = self.is_granted_again(target);
+        if self.is_fresh(target) && !is_again {
+            return self.given(target, holder);
         }
+        let former = self.former(target);
+        let target = former.as_ref().unwrap_or(target);
+        let mut held = self.privileges_in(self.from, target, holder);
+        held.retain(|privilege, _| !is_again || self.has_column(target, privilege));
+        held
+    }
+
+    /// The function in whose place the plan makes one of another kind or with other arguments. Its
+    /// privileges go over to the new one when the plan is applied.
+    fn former(&self, target: &Target) -> Option<Target> {
+        let key = (target.name.clone(), target.signature.clone());
+        let wanted = self.to.functions.get(&key)?;
+        let before = self.sides.predecessor(&key)?;
+        let former = Target {
+            kind: before.word(),
+            name: before.name.clone(),
+            signature: before.signature.clone(),
+        };
+        let is_made = wanted.word() == target.kind && !self.printer.is_sqldef();
+        (is_made && former != *target).then_some(former)
     }
 
     /// A role's privileges in a schema, with what the server gives by itself.
@@ -128,7 +150,12 @@ impl<'a> Builder<'a> {
     fn exists(&self, target: &Target) -> bool {
         match target.kind {
             "TABLE" => has_relation(self.to, target),
-            "FUNCTION" | "PROCEDURE" => has_routine(self.to, target),
+            "FUNCTION" | "PROCEDURE" => {
+                let key = (target.name.clone(), target.signature.clone());
+                let routine = self.to.functions.get(&key);
+                has_routine(self.to, target)
+                    && routine.is_none_or(|routine| routine.word() == target.kind)
+            }
             kind if is_default(kind) => {
                 let schema = &target.name.schema;
                 schema.is_empty() || self.to.namespaces().contains(schema)
@@ -201,7 +228,17 @@ impl<'a> Builder<'a> {
             .filter(|(privilege, grantable)| **grantable && wanted.get(privilege) == Some(&false))
             .map(|(privilege, _)| privilege.clone())
             .collect();
-        for (privileges, words) in [(gone, ""), (passed, "GRANT OPTION FOR ")] {
+        let has_former = self.former(target).is_some();
+        let is_new = !self.is_there(target) && !has_former;
+        let given = has_former.then(|| self.given(target, holder));
+        let given = given.into_iter().flat_map(Held::into_keys);
+        let unheld = given.filter(|name| !held.contains_key(name) && !wanted.contains_key(name));
+        let unheld: Vec<Privilege> = unheld.collect();
+        for (privileges, words, is_free) in [
+            (gone, "", is_new),
+            (passed, "GRANT OPTION FOR ", is_new),
+            (unheld, "", true),
+        ] {
             if privileges.is_empty() {
                 continue;
             }
@@ -212,7 +249,7 @@ impl<'a> Builder<'a> {
                 self.grantee(target, role, holder)
             );
             // Nobody has had yet what the server gives everybody on a new object.
-            if !self.is_there(target) {
+            if is_free {
                 self.push_words(target, words, Verb::Alter, Vec::new());
                 continue;
             }

@@ -19,24 +19,33 @@ impl Builder<'_> {
                 role => role,
             };
             let grantee = self.grantee(target, role, holder);
-            if !self.was_remade(target) {
-                // Those of managed roles too: what the wanted schema does not grant is then revoked
-                // like any other, and so not without a yes.
+            // Those of managed roles too: what the wanted schema does not grant is then revoked like
+            // any other, and so not without a yes.
+            if self.is_granted_again(target) {
+                let mut managed = self.options.managed_roles.iter();
+                let is_managed = managed.any(|managed| managed == role);
+                let mut had = grant.privileges.clone();
+                had.retain(|privilege, _| !is_managed || self.has_column(target, privilege));
+                self.regrant_whole(target, &grantee, (holder.as_str(), &had));
+            } else {
                 let lost = self.on_remade_columns(target, grant);
                 self.grant_again(target, &grantee, &lost);
-                continue;
-            }
-            let mut managed = self.options.managed_roles.iter();
-            if !managed.any(|managed| managed == role) {
-                self.regrant_whole(target, &grantee, (holder.as_str(), grant));
             }
         }
     }
 
-    /// Whether the plan has dropped a view or type, and created another in its place.
-    fn was_remade(&self, target: &Target) -> bool {
+    /// Whether the plan drops a view, type or other object, and creates another in its place, with
+    /// the former privileges.
+    pub(super) fn is_granted_again(&self, target: &Target) -> bool {
         let view = Part::View(target.name.clone());
-        self.is_gone(&view) && self.fresh.contains(&view) || self.is_made_again_type(target)
+        let is_remade =
+            self.is_gone(&view) && self.fresh.contains(&view) || self.is_made_again_type(target);
+        is_remade && !self.printer.is_sqldef()
+    }
+
+    /// Whether the new object certainly has the column of a privilege, if that is on one.
+    pub(super) fn has_column(&self, target: &Target, privilege: &Privilege) -> bool {
+        privilege.column.is_none() || !self.diff.views.contains_key(&target.name)
     }
 
     /// Privileges on single columns that are dropped and added again.
@@ -52,12 +61,10 @@ impl Builder<'_> {
             .collect()
     }
 
-    fn regrant_whole(&mut self, target: &Target, grantee: &str, (holder, grant): (&str, &Grant)) {
+    fn regrant_whole(&mut self, target: &Target, grantee: &str, (holder, had): (&str, &Held)) {
         let given = self.given(target, holder);
         let lost = given.keys().cloned();
-        let lost: Vec<Privilege> = lost
-            .filter(|name| !grant.privileges.contains_key(name))
-            .collect();
+        let lost: Vec<Privilege> = lost.filter(|name| !had.contains_key(name)).collect();
         if !lost.is_empty() {
             let words = format!(
                 "REVOKE {} ON {} FROM {grantee}",
@@ -66,12 +73,9 @@ impl Builder<'_> {
             );
             self.push_words(target, words, Verb::Alter, Vec::new());
         }
-        let had = grant.privileges.iter();
-        let had = had.filter(|(name, can_pass)| given.get(name) != Some(can_pass));
-        let had: Held = had
-            .map(|(privilege, can_pass)| (privilege.clone(), *can_pass))
-            .collect();
-        self.grant_again(target, grantee, &had);
+        let mut lacking = had.clone();
+        lacking.retain(|name, can_pass| given.get(name) != Some(&*can_pass));
+        self.grant_again(target, grantee, &lacking);
     }
 
     /// Those to be passed on have a statement of their own.
@@ -106,8 +110,12 @@ mod tests {
 
     /// The statements about privileges where `app` is managed, held-back ones behind `--`.
     fn check(from: &str, to: &str, expected: &[&str]) {
+        check_of("app", from, to, expected);
+    }
+
+    fn check_of(role: &str, from: &str, to: &str, expected: &[&str]) {
         let options = PlanOptions {
-            managed_roles: vec!["app".to_owned()],
+            managed_roles: vec![role.to_owned()],
             ..PlanOptions::default()
         };
         let mut plan = crate::postgres::plan(&read(from), &read(to), &options).unwrap();
@@ -153,5 +161,69 @@ mod tests {
                   b int GENERATED ALWAYS AS (a * 2) STORED -- @renamed from=c\n);";
         let grant = "GRANT SELECT (b) ON TABLE public.t TO other";
         check(from, to, &[grant]);
+    }
+
+    #[test]
+    fn a_managed_role_loses_no_privilege_on_a_recreated_view_without_a_yes() {
+        let viewed = |kind: &str, grant: &str| {
+            format!("CREATE TABLE t (a {kind}); CREATE VIEW v AS SELECT a FROM t; {grant}")
+        };
+        let from = viewed("int", "GRANT SELECT, INSERT ON v TO app;");
+        let grant = "GRANT INSERT, SELECT ON TABLE public.v TO app";
+        let revoke = "-- REVOKE INSERT ON TABLE public.v FROM app";
+        let same = viewed("bigint", "GRANT SELECT, INSERT ON v TO app;");
+        check(&from, &same, &[grant]);
+        let less = viewed("bigint", "GRANT SELECT ON v TO app;");
+        check(&from, &less, &[grant, revoke]);
+        let other = viewed("bigint", "GRANT DELETE ON v TO app;");
+        let expected = [
+            grant,
+            "-- REVOKE INSERT, SELECT ON TABLE public.v FROM app",
+            "GRANT DELETE ON TABLE public.v TO app",
+        ];
+        check(&from, &other, &expected);
+    }
+
+    #[test]
+    fn a_recreated_type_is_not_opened_to_everybody() {
+        let (open, other) = (
+            "CREATE TYPE mood AS ENUM ('a', 'b');",
+            "CREATE TYPE mood AS ENUM ('b', 'a');",
+        );
+        let close = "REVOKE USAGE ON TYPE mood FROM PUBLIC;";
+        let closed = |made: &str| format!("{made} {close}");
+        let revoke = "REVOKE USAGE ON TYPE public.mood FROM public";
+        let grant = "-- GRANT USAGE ON TYPE public.mood TO public";
+        let check = |from: &str, to: &str, expected: &[&str]| {
+            check_of("public", from, to, expected);
+        };
+        check(&closed(open), &closed(other), &[revoke]);
+        check(&closed(open), other, &[revoke, grant]);
+        check(open, &closed(other), &[&format!("-- {revoke}")]);
+        check(open, other, &[]);
+    }
+
+    #[test]
+    fn a_function_in_the_place_of_another_is_not_opened_to_everybody() {
+        let made = |what: &str| format!("CREATE {what} LANGUAGE sql AS 'SELECT 1';");
+        let closed = |what: &str, of: &str| {
+            let open = made(what);
+            format!("{open} REVOKE EXECUTE ON {of} FROM PUBLIC;")
+        };
+        let check = |from: &str, to: &str, expected: &[&str]| {
+            check_of("public", from, to, expected);
+        };
+        let small = "FUNCTION f(a int) RETURNS int";
+        let large = "FUNCTION f(a bigint) RETURNS int";
+        let to = closed(large, "FUNCTION f(bigint)");
+        let revoke = "REVOKE EXECUTE ON FUNCTION public.f(bigint) FROM public";
+        check(&closed(small, "FUNCTION f(int)"), &to, &[revoke]);
+        check(&made(small), &to, &[&format!("-- {revoke}")]);
+        // It stays closed.
+        check(&closed(small, "FUNCTION f(int)"), &made(large), &[]);
+        let (function, procedure) = ("FUNCTION f() RETURNS int", "PROCEDURE f()");
+        let revoke = "REVOKE EXECUTE ON PROCEDURE public.f() FROM public";
+        let from = closed(function, "FUNCTION f()");
+        check(&from, &closed(procedure, "PROCEDURE f()"), &[revoke]);
     }
 }
