@@ -14,7 +14,7 @@ impl<'a> Sides<'a> {
                 .collation(before.collation.as_deref(), column.collation.as_deref())
     }
 
-    fn retyped(&self, from: &'a Table, to: &'a Table) -> Vec<&'a str> {
+    pub(in crate::postgres) fn retyped(&self, from: &'a Table, to: &'a Table) -> Vec<&'a str> {
         let columns = to.columns.values().filter(|column| {
             from.columns
                 .get(&column.name)
@@ -25,7 +25,7 @@ impl<'a> Sides<'a> {
 
     /// Whether a column must be recreated: a computed one with another expression or input type. A
     /// plain column cannot become computed in place either.
-    fn is_recomputed(
+    pub(in crate::postgres) fn is_recomputed(
         &self,
         table: &Name,
         retyped: &[&str],

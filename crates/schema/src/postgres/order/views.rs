@@ -90,13 +90,15 @@ impl<'a> Builder<'a> {
     }
 
     fn changing_columns(&self, from: &'a Table, to: &'a Table) -> Vec<&'a str> {
+        let sides = &self.sides;
+        let retyped = sides.retyped(from, to);
         let columns = from.columns.values().filter(|before| {
             let wanted = to.columns.get(&before.name);
-            self.sides.has_replaced_type(from, before)
+            sides.has_replaced_type(from, before)
                 || wanted.is_some_and(|column| {
-                    self.sides.is_retyped(before, column)
+                    sides.is_retyped(before, column)
                         || before.generated.is_some() != column.generated.is_some()
-                        || !self.sides.same.generated(before, column, &from.name)
+                        || sides.is_recomputed(&to.name, &retyped, before, column)
                 })
         });
         columns.map(|column| column.name.as_str()).collect()
@@ -234,4 +236,26 @@ pub(super) fn behind_used<'v>(views: impl Iterator<Item = &'v View>) -> Vec<&'v 
     };
     let order = sorted(views.len(), needs).into_iter();
     order.map(|at| views[at]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::PlanOptions;
+    use crate::postgres::tests::read;
+
+    #[test]
+    fn a_view_that_shows_only_a_recreated_column_comes_again() {
+        let schema = |kind: &str| {
+            read(&format!(
+                "CREATE TABLE t (a {kind}, b int GENERATED ALWAYS AS (a * 2) STORED); \
+                 CREATE VIEW v AS SELECT b FROM t;"
+            ))
+        };
+        let (from, to) = (schema("int"), schema("bigint"));
+        let plan = crate::postgres::plan(&from, &to, &PlanOptions::default()).unwrap();
+        let steps = plan.statements.iter();
+        let steps = steps.map(|each| format!("{} {}", each.verb.word(), each.object.name));
+        let expected = ["drop v", "drop t.b", "alter t.a", "add t.b", "create v"];
+        assert_eq!(steps.collect::<Vec<_>>(), expected);
+    }
 }
