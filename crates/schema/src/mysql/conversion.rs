@@ -48,6 +48,8 @@ pub(super) fn loss(from: &ColumnNorm, to: &ColumnNorm) -> Option<String> {
         (Shape::Text(old) | Shape::Bytes(old), Shape::Text(new) | Shape::Bytes(new)) => {
             new < old || matches!((&old, &new), _ if is_other_charset(from, to))
         }
+        // The bits become the bytes of a text.
+        (Shape::Integer(_), Shape::Text(_)) if from.data_type.starts_with("bit") => true,
         (Shape::Integer((low, high)), Shape::Text(room)) => {
             u64::from(digits(*high).max(digits(*low) + 1)) > *room
         }
@@ -269,6 +271,8 @@ mod tests {
         check("int", "varchar(11)", false);
         check("int", "char(11)", false);
         check("int", "varchar(5)", true);
+        check("bit(8)", "varchar(20)", true);
+        check("bit(8)", "smallint", false);
         check("varchar(10)", "int", true);
         check("decimal(10,2)", "decimal(12,4)", false);
         check("decimal(10,2)", "decimal(10,4)", true);
