@@ -323,7 +323,7 @@ impl<'a> Experiment<'a> {
         }
         let side = self.sides.side(label).subject();
         lifecycle::reset(&side, self.context)?;
-        (self.schemas.prepare(label)).map_err(Failure::failed)?;
+        self.schemas.prepare(label, self.context)?;
         let mut up = lifecycle::start(&side, self.context)?;
         self.sides.side(label).check_library(&up.running.pids())?;
         let measured = measurement::measure(&side, &mut up, length, None, self.context);

@@ -7,6 +7,7 @@
 
 mod copy;
 mod index;
+mod watch;
 
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,7 @@ use crate::{Database, DbError, DbErrorKind, mysql, postgres, sqlite};
 
 pub use copy::{CopyEnding, copy};
 pub use index::Index;
+pub use watch::until_stopped;
 
 /// Beginning of every copy's name; nothing else is ever dropped.
 pub const PREFIX: &str = "hakaru_scratch_";

@@ -156,13 +156,25 @@ impl Schemas {
     }
 
     /// Brings the database to the schema of one side. The app does not run.
-    pub(crate) fn prepare(&mut self, label: Label) -> Result<(), String> {
+    pub(crate) fn prepare(&mut self, label: Label, context: &Context) -> Result<(), Failure> {
         let Some(changing) = &self.changing else {
             return Ok(());
         };
-        let mut database = scratch::open(&changing.address).map_err(|error| error.message)?;
-        let done = changing.what.reach(database.as_mut(), label);
-        done.map_err(|why| format!("the database cannot be brought to what {label} needs: {why}"))
+        let (address, what) = (&changing.address, &changing.what);
+        let reached = scratch::open(address).and_then(|mut database| {
+            scratch::until_stopped(address, database.as_mut(), &context.stop, |database| {
+                what.reach(database, label)
+            })
+        });
+        let reached = reached.map_err(|error| error.message).flatten();
+        // Whatever the server says of a statement that it had to end.
+        if context.is_stopped() {
+            return Err(failure::interrupted());
+        }
+        reached.map_err(|why| {
+            let why = format!("the database cannot be brought to what {label} needs: {why}");
+            Failure::failed(why)
+        })
     }
 
     /// Leaves B's schema in the app's own database. Fails where it is not there now.
@@ -403,6 +415,43 @@ fn now() -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn ctrl_c_while_an_index_is_built_is_no_failure() {
+        struct Silent;
+        impl crate::Observer for Silent {
+            fn notice(&self, _line: words::Text) {}
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let address = format!("sqlite:{}", folder.path().join("a.db").display());
+        let mut schemas = Schemas {
+            changing: Some(Changing {
+                what: What::Index {
+                    index: Index::of_statement("CREATE INDEX i ON t (a)").expect("an index"),
+                    create: "CREATE INDEX i ON t (a)".to_owned(),
+                },
+                original: address.clone(),
+                address,
+                is_in_place: false,
+                undo: None,
+                _copied: None,
+            }),
+        };
+        for (is_stopped, cause) in [
+            (false, ending::Cause::Failed),
+            (true, ending::Cause::Interrupted),
+        ] {
+            let context = Context {
+                observer: Arc::new(Silent),
+                stop: Arc::new(AtomicBool::new(is_stopped)),
+            };
+            // There is no such table.
+            let failure = schemas.prepare(Label::B, &context).expect_err("no table");
+            assert_eq!(failure.cause, cause, "{}", failure.message);
+        }
+    }
 
     #[test]
     fn sides_with_two_databases_are_refused() {

@@ -1,22 +1,14 @@
 //! The copy of a whole database, which may be given up while the server is at it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
 use database::Kind;
 use schema::mysql::{backticked, literal};
 
-use super::{POSTGRES_ALWAYS, kind, open, postgres_address, unsupported, url_name};
+use super::watch::{asking, beside, ending, is_raised, watched};
+use super::{POSTGRES_ALWAYS, kind, postgres_address, unsupported, url_name};
 use crate::mysql::{Mysql, MysqlAddress};
 use crate::{Database, DbError, mysql, postgres};
-
-/// How often somebody looks whether a copy in the making is still wanted.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// Another database present on every PostgreSQL server.
-const POSTGRES_OTHER: &str = "template1";
 
 /// How a copy ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,26 +39,10 @@ pub fn copy(url: &str, name: &str, stop: &AtomicBool) -> Result<CopyEnding, DbEr
     }
 }
 
-/// `Relaxed`: the flag carries no other data.
-fn is_raised(stop: &AtomicBool) -> bool {
-    stop.load(Ordering::Relaxed)
-}
-
 fn copy_postgres(url: &str, name: &str, stop: &AtomicBool) -> Result<(), DbError> {
     let original = url_name(url).ok_or_else(|| unsupported("the address names no database"))?;
     let mut server = postgres::connect(&postgres_address(url, Some(POSTGRES_ALWAYS)))?;
-    let session = first(&mut server, "SELECT pg_backend_pid()")?;
-    // Nobody is let into a database that is being copied.
-    let beside = match original == POSTGRES_ALWAYS {
-        true => POSTGRES_OTHER,
-        false => POSTGRES_ALWAYS,
-    };
-    let beside = || -> Result<Box<dyn Database>, DbError> {
-        let address = postgres_address(url, Some(beside));
-        Ok(Box::new(postgres::connect(&address)?))
-    };
-    let cancel = vec![format!("SELECT pg_cancel_backend({session})")];
-    let end = asking(beside, cancel);
+    let end = asking(|| beside(url), ending(&mut server)?.into_iter().collect());
     let create = format!("CREATE DATABASE \"{name}\" TEMPLATE \"{original}\"");
     watched(stop, end, || match is_raised(stop) {
         true => Ok(()),
@@ -92,12 +68,11 @@ fn copy_mysql(url: &str, name: &str, stop: &AtomicBool) -> Result<(), DbError> {
     })?;
     to.execute("SET SESSION foreign_key_checks = 0")?;
     to.execute("SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")?;
-    let mut kills = Vec::new();
+    let mut statements = Vec::new();
     for connection in [&mut from, &mut to] {
-        let session = first(connection, "SELECT CONNECTION_ID()")?;
-        kills.push(format!("KILL QUERY {session}"));
+        statements.extend(ending(connection)?);
     }
-    let end = asking(|| open(url), kills);
+    let end = asking(|| beside(url), statements);
     watched(stop, end, || {
         copy_tables(&mut from, &mut to, &original, stop)
     })
@@ -129,49 +104,6 @@ fn copy_tables(
     Ok(())
 }
 
-/// Does some work while another thread looks at the flag and, once it is raised, ends what the
-/// server executes: at every look, since one may come between two statements.
-fn watched<T>(stop: &AtomicBool, mut end: impl FnMut() + Send, work: impl FnOnce() -> T) -> T {
-    let (working, is_working) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            while is_working.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                if is_raised(stop) {
-                    end();
-                }
-            }
-        });
-        let done = work();
-        // The other thread ends with the channel.
-        drop(working);
-        done
-    })
-}
-
-/// Executes statements on a connection that is opened at the first call. After an error the next
-/// call opens another.
-fn asking(
-    connect: impl Fn() -> Result<Box<dyn Database>, DbError> + Send,
-    statements: Vec<String>,
-) -> impl FnMut() + Send {
-    let mut connection: Option<Box<dyn Database>> = None;
-    move || {
-        let database = connection.take().or_else(|| connect().ok());
-        connection = database.and_then(|mut database| {
-            let mut statements = statements.iter();
-            let are_done = statements.all(|sql| database.execute(sql).is_ok());
-            are_done.then_some(database)
-        });
-    }
-}
-
-/// The first value that a query returns.
-fn first(database: &mut dyn Database, sql: &str) -> Result<String, DbError> {
-    let rows = database.query(sql)?;
-    let value = rows.into_iter().flatten().flatten().next();
-    value.ok_or_else(|| unsupported("the server does not number its sessions"))
-}
-
 /// Writable columns, as a list.
 fn columns(from: &mut dyn Database, table: &str) -> Result<String, DbError> {
     let names = from.query(&format!(
@@ -196,47 +128,5 @@ fn refuse_more_than_tables(from: &mut dyn Database) -> Result<(), DbError> {
         _ => Err(unsupported(
             "it holds views, triggers or routines, which would not be copied",
         )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_runs_is_ended_once_the_flag_is_raised() {
-        const LIMIT: Duration = Duration::from_secs(30);
-        let stop = AtomicBool::new(true);
-        let (ended, is_ended) = mpsc::channel();
-        let end = move || ended.send(()).unwrap();
-        let waited = watched(&stop, end, || is_ended.recv_timeout(LIMIT));
-        assert_eq!(waited, Ok(()));
-    }
-
-    #[test]
-    fn what_is_still_wanted_runs_on() {
-        let stop = AtomicBool::new(false);
-        let (ended, is_ended) = mpsc::channel();
-        let end = move || ended.send(()).unwrap();
-        let waited = watched(&stop, end, || is_ended.recv_timeout(LOOK * 3));
-        assert_eq!(waited, Err(RecvTimeoutError::Timeout));
-    }
-
-    #[test]
-    fn a_server_is_asked_again_on_a_new_connection_after_an_error() {
-        use crate::fake::Fake;
-        let opened = std::sync::atomic::AtomicUsize::new(0);
-        let connect = || -> Result<Box<dyn Database>, DbError> {
-            let before = opened.fetch_add(1, Ordering::Relaxed);
-            Ok(Box::new(Fake {
-                refuse: (before == 0).then(|| "KILL QUERY 7".to_owned()),
-                ..Fake::default()
-            }))
-        };
-        let mut ask = asking(connect, vec!["KILL QUERY 7".to_owned()]);
-        for expected in [1, 2, 2] {
-            ask();
-            assert_eq!(opened.load(Ordering::Relaxed), expected);
-        }
     }
 }

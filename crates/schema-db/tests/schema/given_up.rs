@@ -1,4 +1,4 @@
-//! Copies of databases that are given up while the server is at it.
+//! Copies of databases, and indexes, that are given up while the server is at it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -19,13 +19,16 @@ fn original() -> String {
     format!("hakaru_given_up_{}", std::process::id())
 }
 
-/// Begins a copy, gives it up once the query finds it waiting for what somebody holds, and drops
-/// what there is of it. It would wait for ever.
-fn give_up(url: &str, watcher: &mut dyn Database, waiting: &str) {
-    let name = format!("{PREFIX}given_up_{}", std::process::id());
+/// Begins some work, and gives it up once the query finds it waiting for what somebody holds. It
+/// would wait for ever. Returns what the work returned.
+fn give_up<T: Send>(
+    watcher: &mut dyn Database,
+    waiting: &str,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> T {
     let stop = AtomicBool::new(false);
     let (is_waiting, ended) = std::thread::scope(|scope| {
-        let copying = scope.spawn(|| scratch::copy(url, &name, &stop));
+        let working = scope.spawn(|| work(&stop));
         let deadline = Instant::now() + PATIENCE;
         let mut is_waiting = false;
         while !is_waiting && Instant::now() < deadline {
@@ -35,11 +38,29 @@ fn give_up(url: &str, watcher: &mut dyn Database, waiting: &str) {
         }
         // Relaxed: the flag carries no other data.
         stop.store(true, Ordering::Relaxed);
-        (is_waiting, copying.join().unwrap())
+        (is_waiting, working.join().unwrap())
     });
-    assert!(is_waiting, "{ended:?}");
+    assert!(is_waiting, "nothing was found by {waiting}");
+    ended
+}
+
+/// Gives a copy up, and drops what there is of it.
+fn give_up_copy(url: &str, watcher: &mut dyn Database, waiting: &str) {
+    let name = format!("{PREFIX}given_up_{}", std::process::id());
+    let ended = give_up(watcher, waiting, |stop| scratch::copy(url, &name, stop));
     assert_eq!(ended, Ok(CopyEnding::Stopped));
     scratch::drop_copy(url, &name).unwrap();
+}
+
+/// Gives an index up.
+fn give_up_index(url: &str, watcher: &mut dyn Database, waiting: &str) {
+    let mut builder = scratch::open(url).unwrap();
+    let ended = give_up(watcher, waiting, |stop| {
+        scratch::until_stopped(url, builder.as_mut(), stop, |database| {
+            database.execute("CREATE INDEX given_up ON t (a)")
+        })
+    });
+    assert!(ended.unwrap().is_err());
 }
 
 fn on_mysql(variable: &str) {
@@ -55,24 +76,27 @@ fn on_mysql(variable: &str) {
     }
     let waiting =
         "SELECT id FROM information_schema.processlist WHERE info LIKE 'INSERT INTO `t`%'";
-    give_up(&url, admin.as_mut(), waiting);
+    give_up_copy(&url, admin.as_mut(), waiting);
+    let waiting =
+        "SELECT id FROM information_schema.processlist WHERE info LIKE 'CREATE INDEX given_up%'";
+    give_up_index(&url, admin.as_mut(), waiting);
     drop(holder);
     let sql = format!("DROP DATABASE {original}");
     admin.execute(&sql).unwrap();
 }
 
 #[test]
-fn a_copy_that_is_given_up_ends_on_mariadb() {
+fn what_is_given_up_ends_on_mariadb() {
     on_mysql("HAKARU_TEST_MARIADB_URL");
 }
 
 #[test]
-fn a_copy_that_is_given_up_ends_on_mysql() {
+fn what_is_given_up_ends_on_mysql() {
     on_mysql("HAKARU_TEST_MYSQL_URL");
 }
 
 #[test]
-fn a_copy_that_is_given_up_ends_on_postgres() {
+fn what_is_given_up_ends_on_postgres() {
     let server = address("HAKARU_TEST_POSTGRES_URL");
     let beside = scratch::url_of(&server, "postgres").unwrap();
     let (mut admin, mut holder) = (
@@ -88,8 +112,16 @@ fn a_copy_that_is_given_up_ends_on_postgres() {
     let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
                    AND query LIKE 'CREATE DATABASE \"hakaru_scratch_given_up%'";
     let url = scratch::url_of(&server, &original).unwrap();
-    give_up(&url, admin.as_mut(), waiting);
+    give_up_copy(&url, admin.as_mut(), waiting);
     holder.execute("ROLLBACK").unwrap();
+    let mut holder = scratch::open(&url).unwrap();
+    for sql in ["CREATE TABLE t (a int)", "BEGIN", "LOCK TABLE t"] {
+        holder.execute(sql).unwrap();
+    }
+    let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+                   AND query LIKE 'CREATE INDEX given_up%'";
+    give_up_index(&url, admin.as_mut(), waiting);
+    drop(holder);
     let sql = format!("DROP DATABASE {original}");
     admin.execute(&sql).unwrap();
 }
