@@ -3,6 +3,7 @@
 mod cut;
 mod partitions;
 mod programs;
+mod renamed;
 
 use super::model::{Check, Column, ForeignKey, Index, Name, Partition, Partitioning, Table};
 

@@ -126,6 +126,7 @@ impl<'a> Builder<'a> {
             let mut diff = TableDiff::of(from.table(&table.name.text)?, table);
             if !to.is_mariadb {
                 diff.recreate_cut();
+                diff.recreate_checks();
             }
             Some(TableDiff {
                 parts_copies,

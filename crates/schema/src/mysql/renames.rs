@@ -172,6 +172,11 @@ fn with_word(text: &str, old: &str, new: &str) -> String {
     result
 }
 
+/// Whether a normal form names a column, strings apart.
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    with_word(text, &word.to_lowercase(), "") != text
+}
+
 fn rename_indexes(from: &mut Schema, to: &Table) {
     let Some(table) = from.table_mut(&to.name.text) else {
         return;
@@ -201,5 +206,7 @@ mod tests {
             with_word("(a + ab + 'a' + b.a)", "a", "x"),
             "(x + ab + 'a' + b.x)"
         );
+        assert!(has_word("(ab + 'x' + b.a)", "A"));
+        assert!(!has_word("(ab + 'a')", "a"));
     }
 }

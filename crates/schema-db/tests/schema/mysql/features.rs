@@ -115,6 +115,11 @@ pub(super) const FEATURES: &[Feature] = &[
         "CREATE TABLE t (id int PRIMARY KEY, x int, KEY (x)) ENGINE=MyISAM MAX_ROWS=100",
         "CREATE TABLE t (id int PRIMARY KEY, x bigint, KEY (x)) ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=8",
     ),
+    // A check does not let its column go under another name.
+    both(
+        "CREATE TABLE t (id int PRIMARY KEY, born int, CONSTRAINT known CHECK (born > 1900))",
+        "CREATE TABLE t (id int PRIMARY KEY, year_of_birth int, -- @renamed from=born\n CONSTRAINT known CHECK (year_of_birth > 1900))",
+    ),
     // A table gets a history, and a column none of its own.
     on(
         Product::MariaDb,

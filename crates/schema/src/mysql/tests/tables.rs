@@ -349,3 +349,20 @@ fn a_column_that_is_computed_no_longer_loses_its_values_with_a_yes_only() {
         &[],
     );
 }
+
+#[test]
+fn a_check_on_a_renamed_column_comes_again() {
+    let from =
+        "CREATE TABLE t (a int, d int, CONSTRAINT c CHECK (a > 0), CONSTRAINT e CHECK (d > 0))";
+    let to = "CREATE TABLE t (b int, -- @renamed from=a\n d int, CONSTRAINT c CHECK (b > 0), CONSTRAINT e CHECK (d > 0))";
+    let found = |product: Product| {
+        let statements = planned(from, to, product).into_iter();
+        statements.map(|step| step.sql).collect::<Vec<_>>()
+    };
+    let renamed = "CHANGE COLUMN `a` `b` int";
+    let again =
+        format!("ALTER TABLE `t` DROP CONSTRAINT `c`, {renamed}, ADD CONSTRAINT `c` CHECK (b > 0)");
+    assert_eq!(found(Product::Mysql), [again]);
+    let plain = format!("ALTER TABLE `t` {renamed}");
+    assert_eq!(found(Product::MariaDb), [plain]);
+}

@@ -138,7 +138,8 @@ impl Parts {
         if let Some(at) = self.lossy.iter().rposition(is_named) {
             return &mut self.lossy[at].1;
         }
-        if !diff.parts_copies || !check.is_enforced {
+        // A column gets its new name with the others, and not without its checks.
+        if !diff.parts_copies || !check.is_enforced || diff.names_renamed(check) {
             return &mut self.kept;
         }
         let known = self.checks.iter().position(|(known, _)| known.is(&name));
