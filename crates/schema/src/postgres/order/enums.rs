@@ -87,19 +87,47 @@ impl Builder<'_> {
             })
             .collect();
         for (at, label) in added {
-            let is_used = self
+            // Next to what it stands is another value's business.
+            let others = self
                 .statements
                 .iter()
-                .enumerate()
-                .any(|(other, statement)| {
-                    other != at && statement.sql.contains(&label) && statement.verb != Verb::Add
-                        || other != at
-                            && statement.object.kind == ObjectKind::Column
-                            && statement.sql.contains(&label)
-                });
+                .filter(|each| (each.verb, each.object.kind) != (Verb::Add, ObjectKind::EnumValue));
+            let is_used = others.map(|each| &each.sql).any(|sql| sql.contains(&label));
             if is_used {
                 self.statements[at].hazards.push(Hazard::NotTransactional);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::postgres::tests::read;
+    use crate::{Hazard, ObjectKind, PlanOptions};
+
+    /// Whether the new value is committed by itself.
+    fn check(from: &str, to: &str, expected: bool) {
+        let made = |values: &str, rest: &str| {
+            read(&format!("CREATE TYPE mood AS ENUM ({values}); {rest}"))
+        };
+        let (from, to) = (made("'a'", from), made("'a', 'b', 'c'", to));
+        let plan = crate::postgres::plan(&from, &to, &PlanOptions::default()).unwrap();
+        let mut added = plan.statements.iter();
+        let added = added.find(|each| each.object.kind == ObjectKind::EnumValue);
+        let hazards = &added.unwrap().hazards;
+        assert_eq!(hazards.contains(&Hazard::NotTransactional), expected);
+    }
+
+    #[test]
+    fn a_new_value_is_committed_before_it_is_used() {
+        let table = "CREATE TABLE t (m mood);";
+        check(table, table, false);
+        let with = |rest: &str| format!("CREATE TABLE t (m mood{rest});");
+        check(table, &with(" DEFAULT 'b'"), true);
+        check(table, &with(", CONSTRAINT k CHECK (m <> 'b')"), true);
+        check(table, &with(", n mood DEFAULT 'b'"), true);
+        check("", &with(" DEFAULT 'b'"), true);
+        let index = "CREATE INDEX i ON t (m) WHERE m = 'b';";
+        check(table, &format!("{table} {index}"), true);
     }
 }
