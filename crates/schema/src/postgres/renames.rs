@@ -9,7 +9,7 @@ use super::{Schema, hazards};
 use crate::plan::Steps;
 use crate::rename::still_there;
 use crate::{Hazard, ObjectKind, PlanError, Statement, Verb};
-use inside::{rename_in, rename_in_table, replace};
+use inside::{rename_in, rename_in_action, rename_in_table, replace};
 
 /// What applying gave.
 #[derive(Default)]
@@ -265,6 +265,7 @@ impl Work<'_> {
                 if let ConstraintKind::Foreign(foreign) = &mut constraint.kind {
                     if is_own {
                         rename_in(&mut foreign.columns, old, new);
+                        rename_in_action(&mut foreign.on_delete, old, new);
                     }
                     if foreign.table == *table {
                         rename_in(&mut foreign.table_columns, old, new);

@@ -71,6 +71,15 @@ pub(super) fn rename_in(names: &mut [String], old: &str, new: &str) {
     }
 }
 
+/// Renames a column in the list of what `SET NULL` or `SET DEFAULT` sets.
+pub(super) fn rename_in_action(action: &mut Option<String>, old: &str, new: &str) {
+    let parts = action.as_ref().and_then(|action| action.split_once('('));
+    if let Some((words, columns)) = parts {
+        let columns = split::with_renamed(columns, old, &quote(new));
+        *action = Some(format!("{words}({columns}"));
+    }
+}
+
 /// Puts one name in the place of another.
 pub(super) fn replace(sql: &mut Sql, old: &str, new: &str) {
     sql.0 = split::with_renamed(&sql.0, old, &quote(new));
@@ -112,5 +121,27 @@ impl Work<'_> {
         let keys = self.schema.grants.keys();
         let own = keys.filter(|(target, _)| target.kind == "TABLE" && target.name == *name);
         own.cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::PlanOptions;
+    use crate::postgres::tests::read;
+
+    #[test]
+    fn a_foreign_key_that_sets_a_renamed_column_stays() {
+        let keyed = |column: &str, comment: &str| {
+            read(&format!(
+                "CREATE TABLE p (a int, b int, PRIMARY KEY (a, b)); \
+                 CREATE TABLE t (x int, {column} int,{comment} \
+                     CONSTRAINT k FOREIGN KEY (x, {column}) REFERENCES p (a, b) ON DELETE SET NULL ({column}));"
+            ))
+        };
+        let (from, to) = (keyed("y", ""), keyed("z", " -- @renamed from=y\n"));
+        let plan = crate::postgres::plan(&from, &to, &PlanOptions::default()).unwrap();
+        let texts = plan.statements.iter().map(|each| each.sql.as_str());
+        let expected = ["ALTER TABLE public.t RENAME COLUMN y TO z"];
+        assert_eq!(texts.collect::<Vec<_>>(), expected);
     }
 }
