@@ -32,7 +32,7 @@ mod types;
 mod units;
 mod views;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::diff::{SchemaDiff, Sides};
 use super::kept::{Key, Stage};
@@ -58,6 +58,8 @@ pub(super) struct Builder<'a> {
     pub(super) created: HashSet<Name>,
     /// Tables dropped while tables or views take over the names, with the index of the drop.
     pub(super) remade: Vec<(Name, usize)>,
+    /// Partitions detached for other bounds, with the index of the statement, by parent.
+    pub(super) detached: HashMap<Name, HashMap<Name, usize>>,
     /// Constraints created together with a column or table.
     pub(super) made: HashSet<Part>,
     /// Objects just created in the place of another of the same name, without comment and
@@ -115,6 +117,7 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
         gone: HashSet::new(),
         created: HashSet::new(),
         remade: Vec::new(),
+        detached: HashMap::new(),
         made: HashSet::new(),
         fresh: HashSet::new(),
         spaced: Vec::new(),

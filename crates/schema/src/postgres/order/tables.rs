@@ -1,10 +1,13 @@
 //! Tables as a whole.
 
+use std::collections::HashMap;
+
 use super::{Builder, Part};
 use crate::plan::Steps;
 use crate::postgres::diff::TableChange;
 use crate::postgres::hazards;
 use crate::postgres::model::{Constraint, ConstraintKind, Table};
+use crate::postgres::name::Name;
 use crate::postgres::print::option_list;
 use crate::{Hazard, ObjectKind, Verb};
 
@@ -153,34 +156,56 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Detaches the partitions of a table that get other bounds, before one is attached or made:
+    /// its new bounds may overlap the former ones of another.
+    pub(super) fn leave_bounds(&mut self, parent: &Name) {
+        if self.detached.contains_key(parent) {
+            return;
+        }
+        let (from, to) = (self.from, self.to);
+        let is_part = |table: &Table| {
+            let of = table.partition_of.as_ref();
+            of.is_some_and(|(of, _)| of == parent)
+        };
+        let mut detached = HashMap::new();
+        for table in to.tables.values().filter(|table| is_part(table)) {
+            let before = from.tables.get(&table.name).filter(|table| is_part(table));
+            let moves = before.is_some_and(|before| {
+                !self.sides.is_same_partition(before, table) && !self.sides.is_remade(before, table)
+            });
+            if moves {
+                detached.insert(table.name.clone(), self.detach(parent, &table.name));
+            }
+        }
+        self.detached.insert(parent.clone(), detached);
+    }
+
+    fn detach(&mut self, parent: &Name, name: &Name) -> usize {
+        let action = format!("DETACH PARTITION {}", self.printer.name(name));
+        let (sql, shown) = (self.alter(parent, &action), self.shown(name));
+        let lock = vec![hazards::ACCESS_EXCLUSIVE];
+        self.push_with(sql, Verb::Detach, ObjectKind::Partition, shown, lock)
+    }
+
     /// Detaches a table from former parents before the columns change. Returns the positions of the
     /// statements.
     fn leave_parents(&mut self, from: &Table, to: &Table) -> Vec<usize> {
-        let name = self.printer.name(&to.name);
-        let left = from.inherits.iter();
-        let left = left.filter(|parent| !to.inherits.contains(parent));
-        let mut steps: Vec<(String, Verb, ObjectKind)> = left
-            .map(|parent| {
-                let action = format!("NO INHERIT {}", self.printer.name(parent));
-                (
-                    self.alter(&to.name, &action),
-                    Verb::Alter,
-                    ObjectKind::Table,
-                )
-            })
-            .collect();
+        let mut left = Vec::new();
+        let parents = from.inherits.iter();
+        for parent in parents.filter(|parent| !to.inherits.contains(parent)) {
+            let action = format!("NO INHERIT {}", self.printer.name(parent));
+            let (sql, shown) = (self.alter(&to.name, &action), self.shown(&to.name));
+            let lock = vec![hazards::ACCESS_EXCLUSIVE];
+            left.push(self.push_with(sql, Verb::Alter, ObjectKind::Table, shown, lock));
+        }
         if let Some((parent, _)) = &from.partition_of
             && !self.sides.is_same_partition(from, to)
         {
-            let sql = self.alter(parent, &format!("DETACH PARTITION {name}"));
-            steps.push((sql, Verb::Detach, ObjectKind::Partition));
+            let others = self.detached.get(parent);
+            let done = others.and_then(|others| others.get(&to.name).copied());
+            left.push(done.unwrap_or_else(|| self.detach(parent, &to.name)));
         }
-        let shown = self.shown(&to.name);
-        let lock = || vec![hazards::ACCESS_EXCLUSIVE];
-        let places = steps.into_iter();
-        places
-            .map(|(sql, verb, kind)| self.push_with(sql, verb, kind, shown.clone(), lock()))
-            .collect()
+        left
     }
 
     /// Attaches a table to new parents, once all required columns and constraints exist.
@@ -232,4 +257,49 @@ pub(super) fn is_late(constraint: &Constraint) -> bool {
 
 pub(super) fn same_set(one: &[String], other: &[String]) -> bool {
     one.len() == other.len() && one.iter().all(|name| other.contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::PlanOptions;
+    use crate::postgres::tests::read;
+
+    /// The statements between partitions of one table, each with its bounds.
+    fn check(from: &[(&str, &str)], to: &[(&str, &str)], expected: &[&str]) {
+        let schema = |partitions: &[(&str, &str)]| {
+            let made = partitions.iter().map(|(name, bounds)| {
+                format!("CREATE TABLE {name} PARTITION OF t FOR VALUES {bounds};")
+            });
+            let made: String = made.collect();
+            read(&format!(
+                "CREATE TABLE t (a int) PARTITION BY RANGE (a); {made}"
+            ))
+        };
+        let (from, to) = (schema(from), schema(to));
+        let plan = crate::postgres::plan(&from, &to, &PlanOptions::default()).unwrap();
+        let steps = plan.statements.iter();
+        let steps = steps.map(|each| format!("{} {}", each.verb.word(), each.object.name));
+        assert_eq!(steps.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn partitions_leave_before_others_take_their_bounds() {
+        let (low, high) = ("FROM (1) TO (10)", "FROM (10) TO (30)");
+        let from = [("p", low), ("q", high)];
+        check(
+            &from,
+            &[("p", "FROM (1) TO (20)"), ("q", "FROM (20) TO (30)")],
+            &["detach p", "detach q", "attach p", "attach q"],
+        );
+        check(
+            &from,
+            &[
+                ("n", "FROM (10) TO (20)"),
+                ("p", low),
+                ("q", "FROM (20) TO (30)"),
+            ],
+            &["detach q", "create n", "attach q"],
+        );
+        check(&from, &from, &[]);
+    }
 }

@@ -151,6 +151,9 @@ impl<'a> Builder<'a> {
     }
 
     fn table(&mut self, diff: &'a TableDiff<'a>) {
+        if let Some((parent, _)) = &diff.to.partition_of {
+            self.leave_bounds(parent);
+        }
         let before = match &diff.step {
             TableStep::Alter(change) => return self.alter_table(change),
             TableStep::Recreate(before) => Some(before),
