@@ -1,5 +1,6 @@
 //! MySQL and MariaDB: the servers used by tests, with the applicable cases.
 
+mod conversions;
 mod features;
 mod kinds;
 mod pairs;

@@ -44,7 +44,8 @@ pub(super) fn loss(from: &ColumnNorm, to: &ColumnNorm) -> Option<String> {
         (Shape::Decimal((whole, behind)), Shape::Text(room)) => {
             u64::from(whole + behind + 2) > *room
         }
-        (Shape::Float(_), Shape::Text(room)) => *room < FLOAT_LETTERS,
+        // Servers write six digits of a FLOAT.
+        (Shape::Float(bytes), Shape::Text(room)) => *bytes < 8 || *room < FLOAT_LETTERS,
         (Shape::Text(old) | Shape::Bytes(old), Shape::Text(new) | Shape::Bytes(new)) => {
             new < old || matches!((&old, &new), _ if is_other_charset(from, to))
         }
@@ -273,6 +274,8 @@ mod tests {
         check("int", "varchar(5)", true);
         check("bit(8)", "varchar(20)", true);
         check("bit(8)", "smallint", false);
+        check("float", "varchar(30)", true);
+        check("double", "varchar(30)", false);
         check("varchar(10)", "int", true);
         check("decimal(10,2)", "decimal(12,4)", false);
         check("decimal(10,2)", "decimal(10,4)", true);
