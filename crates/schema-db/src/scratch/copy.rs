@@ -1,4 +1,4 @@
-//! The copy of a whole database, which may be given up while the server is at it.
+//! The copy of a whole database, which may be given up meanwhile.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,7 +15,7 @@ use crate::{Database, DbError, mysql, postgres};
 pub enum CopyEnding {
     /// With all rows.
     Whole,
-    /// It is not wanted any more. What the server has of it is to be dropped.
+    /// No longer wanted. What the server has of the copy is to be dropped.
     Stopped,
 }
 

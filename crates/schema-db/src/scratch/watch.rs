@@ -1,4 +1,4 @@
-//! Statements that the server ends when nobody wants the result any more.
+//! Statements ended by the server once nobody wants the result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -41,8 +41,8 @@ pub(super) fn is_raised(stop: &AtomicBool) -> bool {
     stop.load(Ordering::Relaxed)
 }
 
-/// Connects to the server of an address. On PostgreSQL to another database, since nobody is let into
-/// one that is being copied, and one with sessions is not dropped.
+/// Connects to the server of an address. On PostgreSQL to another database, since nobody is let
+/// into one that is being copied, and one with sessions is not dropped.
 pub(super) fn beside(url: &str) -> Result<Box<dyn Database>, DbError> {
     if kind(url)? != Kind::Postgres {
         return open(url);
@@ -55,7 +55,8 @@ pub(super) fn beside(url: &str) -> Result<Box<dyn Database>, DbError> {
     Ok(Box::new(postgres::connect(&address)?))
 }
 
-/// The statement by which another session ends what this one executes; `None` for SQLite.
+/// Returns the statement with which another session ends the current one of a connection; `None`
+/// for SQLite.
 pub(super) fn ending(database: &mut dyn Database) -> Result<Option<String>, DbError> {
     let product = database.server().product;
     Ok(match product {
@@ -94,7 +95,7 @@ pub(super) fn watched<T>(
     })
 }
 
-/// Executes statements on a connection that is opened at the first call. After an error the next
+/// Executes statements on a connection opened at the first call. After an error the next
 /// call opens another.
 pub(super) fn asking(
     connect: impl Fn() -> Result<Box<dyn Database>, DbError> + Send,

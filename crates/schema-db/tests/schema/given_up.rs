@@ -1,4 +1,4 @@
-//! Copies of databases, and indexes, that are given up while the server is at it.
+//! Copies of databases, and indexes, given up while the server is busy.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use schema_db::Database;
 use schema_db::scratch::{self, CopyEnding, PREFIX};
 
-/// Longest wait for a copy to come to what is held.
+/// Longest wait for some work to come to what is held.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn address(variable: &str) -> String {
@@ -19,8 +19,8 @@ fn original() -> String {
     format!("hakaru_given_up_{}", std::process::id())
 }
 
-/// Begins some work, and gives it up once the query finds it waiting for what somebody holds. It
-/// would wait for ever. Returns what the work returned.
+/// Begins some work, and gives up once the query finds the server waiting for what somebody holds,
+/// which would last for ever. Returns what the work returned.
 fn give_up<T: Send>(
     watcher: &mut dyn Database,
     waiting: &str,
@@ -44,7 +44,7 @@ fn give_up<T: Send>(
     ended
 }
 
-/// Gives a copy up, and drops what there is of it.
+/// Gives a copy up, and drops the incomplete database.
 fn give_up_copy(url: &str, watcher: &mut dyn Database, waiting: &str) {
     let name = format!("{PREFIX}given_up_{}", std::process::id());
     let ended = give_up(watcher, waiting, |stop| scratch::copy(url, &name, stop));

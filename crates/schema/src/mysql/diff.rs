@@ -275,8 +275,8 @@ fn is_remade(from: &Column, to: &Column) -> bool {
     }
 }
 
-/// Whether a column that is dropped and added has other values then: only what is computed before
-/// and after is computed again.
+/// Whether a column dropped and added has other values then: only what is computed before and after
+/// is computed again.
 pub(super) fn loses_values(from: &Column, to: &Column) -> bool {
     from.generated.is_none() || to.generated.is_none()
 }

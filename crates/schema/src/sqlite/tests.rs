@@ -243,7 +243,7 @@ fn a_rename_that_cannot_be_meant_is_refused() {
     );
 }
 
-/// The statement of a rebuild that copies the rows.
+/// Returns the copying statement of a rebuild.
 fn copying(from: &str, to: &str) -> String {
     let plan = plan_of(from, to);
     let mut texts = plan.statements.into_iter().map(|each| each.sql);
@@ -295,7 +295,7 @@ fn a_trigger_does_not_go_with_its_replaced_view() {
     assert_eq!(applied, expected[..3]);
 }
 
-/// What the plan says of converted values; without a yes none of it is done.
+/// Returns the conversions named by a plan, none of which is done without a yes.
 fn conversions(from: &str, to: &str) -> Vec<String> {
     let hazards = plan_of(from, to).statements.into_iter();
     let hazards = hazards.flat_map(|each| each.hazards);

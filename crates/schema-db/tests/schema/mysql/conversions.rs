@@ -1,4 +1,4 @@
-//! Values that a strict server converts without an error.
+//! Conversions of values by a strict server without an error.
 
 use super::OnServer;
 use crate::losses::{self, Change};

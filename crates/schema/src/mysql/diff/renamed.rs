@@ -1,4 +1,4 @@
-//! Checks on columns that get another name.
+//! Checks on renamed columns.
 
 use super::{TableDiff, has_same_name};
 use crate::mysql::model::{Check, Column};

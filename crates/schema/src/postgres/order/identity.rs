@@ -9,7 +9,7 @@ use crate::postgres::print::sequence_options;
 use crate::{Hazard, ObjectKind, Verb};
 
 impl Builder<'_> {
-    /// Ends numbering, before the column gets a type that cannot be numbered.
+    /// Ends numbering, before the column gets a type without numbers.
     pub(super) fn identity_before(&mut self, before: &Column, column: &Column, table: &Name) {
         if before.identity.is_none() || column.identity.is_some() {
             return;

@@ -156,8 +156,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Detaches the partitions of a table that get other bounds, before one is attached or made:
-    /// its new bounds may overlap the former ones of another.
+    /// Detaches all partitions with changed bounds of a table, before one is attached or made: the
+    /// new bounds of one may overlap the former ones of another.
     pub(super) fn leave_bounds(&mut self, parent: &Name) {
         if self.detached.contains_key(parent) {
             return;
@@ -264,7 +264,7 @@ mod tests {
     use crate::PlanOptions;
     use crate::postgres::tests::read;
 
-    /// The statements between partitions of one table, each with its bounds.
+    /// Compares the statements between partitions of one table, each given by name and bounds.
     fn check(from: &[(&str, &str)], to: &[(&str, &str)], expected: &[&str]) {
         let schema = |partitions: &[(&str, &str)]| {
             let made = partitions.iter().map(|(name, bounds)| {

@@ -68,8 +68,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Recreates unwanted triggers, which went with their replaced view although nobody allowed the
-    /// drop; it stands at the end. `made` is the new view's statement.
+    /// Recreates unwanted triggers, dropped by the server with a replaced view although nobody
+    /// allowed so; the drops stand at the end. `made` is the new view's statement.
     pub(super) fn unwanted_again(&mut self, before: &Whole, after: &Whole, made: usize) {
         let (from, old) = (self.from, before.name.key());
         let lost = from.wholes_on(&old).filter(|trigger| self.goes(trigger));

@@ -126,8 +126,8 @@ fn copy(change: &TableDiff<'_>, new: &str) -> String {
     )
 }
 
-/// A table may say that rows in conflict with a key are skipped or replaced, and NULL as well: the
-/// rows that are there already would be lost so.
+/// Returns the beginning of the statement copying the rows. A table may say that rows in conflict
+/// with a key are skipped or replaced, and NULL as well: existing rows would be lost so.
 fn insertion(to: &Table) -> &'static str {
     let keys = to.primary_key.iter().chain(&to.uniques);
     let mut of_keys = keys.map(|key| key.conflict.as_str());

@@ -19,8 +19,8 @@ impl Builder<'_> {
                 role => role,
             };
             let grantee = self.grantee(target, role, holder);
-            // Those of managed roles too: what the wanted schema does not grant is then revoked like
-            // any other, and so not without a yes.
+            // Those of managed roles too: what the wanted schema does not grant is then revoked
+            // like any other, and so not without a yes.
             if self.is_granted_again(target) {
                 let mut managed = self.options.managed_roles.iter();
                 let is_managed = managed.any(|managed| managed == role);
@@ -43,12 +43,12 @@ impl Builder<'_> {
         is_remade && !self.printer.is_sqldef()
     }
 
-    /// Whether the new object certainly has the column of a privilege, if that is on one.
+    /// Whether the new object certainly has the column of a privilege, if any.
     pub(super) fn has_column(&self, target: &Target, privilege: &Privilege) -> bool {
         privilege.column.is_none() || !self.diff.views.contains_key(&target.name)
     }
 
-    /// Privileges on single columns that are dropped and added again.
+    /// Returns the privileges on recreated single columns.
     fn on_remade_columns(&self, target: &Target, grant: &Grant) -> Held {
         let is_lost = |privilege: &Privilege| {
             let column = privilege.column.clone();
@@ -78,7 +78,7 @@ impl Builder<'_> {
         self.grant_again(target, grantee, &lacking);
     }
 
-    /// Those to be passed on have a statement of their own.
+    /// Grants privileges, the ones to be passed on in a separate statement.
     fn grant_again(&mut self, target: &Target, grantee: &str, privileges: &Held) {
         for grantable in [false, true] {
             let alike = privileges.iter();
