@@ -45,7 +45,11 @@ impl Builder<'_> {
 
     /// Whether the new object certainly has the column of a privilege, if any.
     pub(super) fn has_column(&self, target: &Target, privilege: &Privilege) -> bool {
-        privilege.column.is_none() || !self.diff.views.contains_key(&target.name)
+        let shows_all = || {
+            let view = self.to.views.get(&target.name);
+            view.is_some_and(|view| view.query.0.contains('*'))
+        };
+        privilege.column.is_none() || !(self.diff.views.contains_key(&target.name) || shows_all())
     }
 
     /// Returns the privileges on recreated single columns.
@@ -182,6 +186,16 @@ mod tests {
             "GRANT DELETE ON TABLE public.v TO app",
         ];
         check(&from, &other, &expected);
+    }
+
+    #[test]
+    fn nothing_is_granted_on_a_column_that_a_view_may_not_have_any_more() {
+        let viewed = |columns: &str, grant: &str| {
+            format!("CREATE TABLE t ({columns}); CREATE VIEW v AS SELECT * FROM t; {grant}")
+        };
+        let from = viewed("a int, b int", "GRANT SELECT (b) ON v TO app;");
+        let to = viewed("a bigint, c int -- @renamed from=b\n", "");
+        check(&from, &to, &[]);
     }
 
     #[test]
