@@ -133,7 +133,7 @@ pub(super) fn check_looks(browser: &mut Browser, page: &str, sections: &str) {
 
 #[test]
 fn steps_of_a_load_are_wide_enough_to_be_read_on_a_phone() {
-    let page = written(&super::page(LOAD, "", Language::English));
+    let page = written(&page(LOAD, "", Language::English));
     let mut browser = Browser::start();
     let look = Look {
         width: 360,
