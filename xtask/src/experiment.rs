@@ -46,7 +46,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     Ok(())
 }
 
-/// Runs the experiment with a Ruby that has YJIT, where Debian's Ruby of the tests has none.
+/// Runs the experiment with a Ruby with YJIT, where Debian's Ruby of the tests has none.
 fn with_yjit(arguments: &[String]) -> Outcome<()> {
     let has_yjit = [
         "--disable-gems",

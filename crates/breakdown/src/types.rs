@@ -54,8 +54,8 @@ pub struct RouteBalance {
     pub allocations: f64,
     /// Mean bytes of the body.
     pub body_bytes: f64,
-    /// Mean bytes of the body of responses with a status of 2xx: those of others, such as 304, show
-    /// nothing of what was read for them. 0 without any.
+    /// Mean bytes of the body of responses with a status of 2xx: other bodies, such as those of
+    /// 304, show nothing of what was read. 0 without any.
     pub shown_bytes: f64,
     /// Bytes of the largest body.
     pub body_bytes_max: u64,

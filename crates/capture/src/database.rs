@@ -65,7 +65,7 @@ pub struct Watched {
 struct Reading {
     settings: Vec<(String, String)>,
     counters: Vec<(String, u64)>,
-    /// `None` where the server refused them.
+    /// `None` where refused by the server.
     statements: Option<Vec<StatementRow>>,
     notes: Vec<String>,
 }

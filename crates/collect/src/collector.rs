@@ -87,7 +87,7 @@ struct Collector {
     inside: Option<Inside>,
 }
 
-/// CPU time of each process that ran at the last sample, nanoseconds.
+/// CPU time of each process running at the last sample, nanoseconds.
 #[derive(Default)]
 struct Sent(HashMap<(u32, u64), u64>);
 
@@ -229,7 +229,7 @@ impl Collector {
         self.say(message::ENDED, &ended)
     }
 
-    /// Sends everything but the very end, and returns that.
+    /// Sends everything but the very end, and returns the end.
     fn read_ends(&mut self) -> io::Result<Ended> {
         let (mut ended, mut is_gone) = (Ended::default(), false);
         self.samples = 0;
@@ -301,8 +301,8 @@ impl Collector {
 }
 
 impl Sent {
-    /// Returns the processes whose CPU time is not as at the last sample, with the growth; those
-    /// that have ended are forgotten.
+    /// Returns the processes whose CPU time is not as at the last sample, with the growth; ended
+    /// ones are forgotten.
     fn changed(&mut self, now: Vec<ProcessUse>) -> Vec<(ProcessUse, u64)> {
         let before = std::mem::take(&mut self.0);
         let mut changed = Vec::new();

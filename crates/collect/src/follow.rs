@@ -21,7 +21,7 @@ use crate::usage::{Sums, Usage};
 /// Round trips before and after; signs of life are the ones in between.
 const CLOCK_TRIPS: usize = 8;
 
-/// Why something that was asked for has no end.
+/// Why something asked for has no end.
 const OTHER_RELEASE: &str =
     "the program on the host does not collect it; use the same release for both";
 
@@ -226,7 +226,7 @@ impl<'scope, 'a> Receiving<'scope, 'a> {
         }
     }
 
-    /// Takes a frame; one of an unknown kind says nothing that was asked for.
+    /// Takes a frame; one of an unknown kind says nothing asked for.
     ///
     /// # Errors
     /// The frame holds something else than its kind says: a program of another release sent it.

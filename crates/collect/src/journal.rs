@@ -55,8 +55,7 @@ fn systemctl(unit: &str) -> Command {
     command
 }
 
-/// Whether the command says that there is no such unit. Where systemd does not run, it says nothing
-/// of units.
+/// Whether the command knows no such unit. Where systemd does not run, it says nothing of units.
 fn is_unknown(command: Command) -> bool {
     let mut is_unknown = false;
     let asked = each_line(command, ASK_PATIENCE, |line| {

@@ -232,8 +232,8 @@ fn of_app(hosts: &[Subject], proxy: &Subject, one: &Behind, database: &Inner) ->
     (layers, database_s)
 }
 
-/// Returns the name of the host of a server behind a proxy, else the server's address: one that no
-/// host has is of none of them.
+/// Returns the name of the host of a server behind a proxy, else the server's address: one of no
+/// host belongs to none.
 fn app_host(hosts: &[Subject], proxy: &Subject, one: &Behind) -> String {
     let only_app = || only_app(hosts, proxy).filter(|_| one.address.is_empty());
     host_at(hosts, proxy, &one.address)

@@ -27,7 +27,7 @@ pub const ROUTES: u8 = KIND_MIN + 7;
 pub const CALLS: u8 = KIND_MIN + 8;
 /// Far to near: still at work on what [`ENDED`] says, now and then. Nothing in it.
 pub const WORKING: u8 = KIND_MIN + 9;
-/// Far to near: a list of [`Process`], some of those of the [`SAMPLE`] that comes next.
+/// Far to near: a list of [`Process`], some of those of the next [`SAMPLE`].
 pub const PROCESSES: u8 = KIND_MIN + 10;
 
 /// What to collect from now on.

@@ -10,7 +10,7 @@ pub enum Moment {
     Begun,
     /// The host has ended, or is lost; each host once.
     Ended {
-        /// Whether it had begun.
+        /// Whether the host had begun.
         has_begun: bool,
     },
 }
@@ -18,9 +18,9 @@ pub enum Moment {
 /// Hosts of which something was heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Beginning {
-    /// Hosts that have begun, those that have ended since among them.
+    /// Hosts begun, with the ones ended since.
     pub begun: usize,
-    /// Hosts that have ended.
+    /// Ended hosts.
     pub ended: usize,
 }
 

@@ -304,7 +304,7 @@ fn recorded(requests: u64, queue_ms: u64, states_ms: [u64; 8]) -> Option<Recorde
     }]))
 }
 
-/// The terms of the app on a host in milliseconds, those above 0, rounded to a hundredth.
+/// The terms of the app on a host in milliseconds, all above 0, rounded to a hundredth.
 fn terms_of(hosts: &[Host], host: &str) -> Vec<(&'static str, f64)> {
     let balance = balance(&subjects(hosts), None).expect("a balance");
     let is_app = |layer: &&Layer| match &layer.place {

@@ -76,7 +76,7 @@ struct Pair {
 /// By the two addresses.
 type Pairs = BTreeMap<(IpAddr, IpAddr), Pair>;
 
-/// Returns the pairs with most connections and those with most bytes.
+/// Returns the pairs with most connections and the pairs with most bytes.
 fn busiest(pairs: Pairs) -> Vec<Link> {
     let mut all: Vec<((IpAddr, IpAddr), Pair)> = pairs.into_iter().collect();
     all.sort_by_key(|(_, pair)| Reverse(pair.connections));

@@ -1,4 +1,4 @@
-//! Samples of a host, added up as they come. Pure.
+//! Samples of a host, added up on arrival. Pure.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::message::{Process, Sample};
 use crate::sockets::Link;
 
-/// Processes kept apart: more than run on a host at once, and some minutes of a program that starts
-/// a hundred each second.
+/// Processes kept apart: more than run on a host at once, and some minutes of a program starting a
+/// hundred each second.
 const PROCESSES_MAX: usize = 50_000;
-/// Pairs of addresses kept, those seen in most samples: of a host that serves browsers each sample
-/// names others.
+/// Pairs of addresses kept, seen in most samples: of a host serving browsers each sample names
+/// others.
 const LINKS_MAX: usize = 1_024;
 
 /// Use of a host's resources between the first sample and the last.
@@ -43,7 +43,7 @@ pub struct Usage {
     pub links: Vec<Link>,
     /// Processes by name, by CPU time, the largest first.
     pub processes: Vec<Processes>,
-    /// Records of processes beyond those kept apart, which are in no row of `processes`.
+    /// Records of processes beyond the ones kept apart, which are in no row of `processes`.
     #[serde(default)]
     pub processes_dropped: u64,
 }
@@ -114,8 +114,8 @@ impl Sums {
         }
     }
 
-    /// Adds processes of the sample that comes next. One missing in the first sample began later,
-    /// so all CPU time of such a process counts.
+    /// Adds processes of the next sample. One missing in the first sample began later, so all CPU
+    /// time of such a process counts.
     pub fn add_processes(&mut self, processes: Vec<Process>) {
         let is_first = self.ends.is_none();
         for one in processes {

@@ -1,5 +1,5 @@
-//! Signs of a host at work on something that takes a while and says nothing itself: a database that
-//! hesitates, a long journal, a packed log.
+//! Signs of a host at work on something slow and silent: a hesitating database, a long journal, a
+//! packed log.
 
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -12,7 +12,7 @@ const INTERVAL: Duration = Duration::from_secs(4);
 /// journals have limits of 10 s each.
 const SIGNS_MAX: usize = 12;
 
-/// Does `work`; meanwhile another thread calls `say` now and then, until it fails.
+/// Does `work`; meanwhile another thread calls `say` now and then, until `say` fails.
 pub(crate) fn with_signs<T>(
     say: impl Fn() -> io::Result<()> + Send,
     work: impl FnOnce() -> T,

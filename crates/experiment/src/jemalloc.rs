@@ -1,4 +1,4 @@
-//! jemalloc in place of the C library's allocator: the library of this system, and whether an app
+//! jemalloc in place of the C library's allocator: the library of the system, and whether an app
 //! has loaded it.
 
 use std::fs::{self, File};
@@ -21,13 +21,13 @@ pub(crate) const VARIABLE: &str = "LD_PRELOAD";
 /// Separators of the variable's libraries.
 const SEPARATORS: [char; 2] = [':', ' '];
 
-/// Returns the library's path; `None` where it is not installed.
+/// Returns the library's path; `None` where not installed.
 pub(crate) fn installed() -> Option<PathBuf> {
     let cache = fs::read(CACHE).unwrap_or_default();
     find(&FOLDERS.map(Path::new), &cache)
 }
 
-/// Returns the first library that fits this program's processor, in the folders and then in the
+/// Returns the first library for the processor of the program, in the folders and then in the
 /// cache.
 fn find(folders: &[&Path], cache: &[u8]) -> Option<PathBuf> {
     let own = Machine::of(Path::new("/proc/self/exe"));
@@ -88,9 +88,9 @@ pub(crate) fn is_in(libraries: &str) -> bool {
         .any(|library| library.contains("jemalloc"))
 }
 
-/// Whether the largest of the processes has loaded the library; `None` where that cannot be read.
-/// The linker only warns of a library that it cannot load, and goes on without; a start script may
-/// have set the variable anew.
+/// Whether the largest of the processes has loaded the library; `None` where unreadable. The linker
+/// only warns of a library that it cannot load, and goes on without; a start script may have set
+/// the variable again.
 pub(crate) fn is_loaded(pids: &[u32], library: &Path) -> Option<bool> {
     let resident = |pid: u32| {
         let pages = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
@@ -108,7 +108,7 @@ pub(crate) fn is_loaded(pids: &[u32], library: &Path) -> Option<bool> {
 mod tests {
     use super::*;
 
-    /// A library with the header of this program, or of one for 32 bits.
+    /// A library with the header of the running program, or of one for 32 bits.
     fn library(folder: &Path, is_fit: bool) -> PathBuf {
         fs::create_dir_all(folder).expect("a folder");
         let mut header = [0; 64];

@@ -117,7 +117,7 @@ impl Change {
         })
     }
 
-    /// Returns the library that B has to load.
+    /// Returns the library to be loaded by B.
     pub fn library(&self) -> Option<PathBuf> {
         match self {
             Change::Jemalloc(library) => Some(library.clone()),

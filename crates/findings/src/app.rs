@@ -1,4 +1,4 @@
-//! Framework and object mapper of the app, so that advice has their words.
+//! Framework and object mapper of the app, for the words of advice.
 
 use crate::associations::{self, Mapper};
 use crate::context::Context;

@@ -90,7 +90,7 @@ pub(crate) fn aggregates(digest: &str) -> bool {
     pairs.any(calls) && !tokens.iter().any(|token| token.is("OVER"))
 }
 
-/// Whether a statement returns all columns of its rows: `SELECT *`, or `SELECT t.*` as ActiveRecord
+/// Whether a statement returns all columns of the rows: `SELECT *`, or `SELECT t.*` as ActiveRecord
 /// writes it.
 pub(crate) fn returns_all_columns(digest: &str) -> bool {
     let tokens = cut(digest);

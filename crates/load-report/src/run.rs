@@ -1,4 +1,4 @@
-//! What `hakaru run` says of its load before it begins.
+//! What `hakaru run` says of the load before the beginning.
 
 use figures::counted;
 use load::{Pace, Plan};

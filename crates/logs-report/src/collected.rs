@@ -28,7 +28,7 @@ pub struct Collected {
 
 impl Collected {
     /// Returns what could not be read, a sentence each, fit for a terminal: hosts write parts of
-    /// them.
+    /// the sentences.
     pub fn missing(&self) -> Vec<String> {
         let sentences = self.sentences().into_iter();
         sentences

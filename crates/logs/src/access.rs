@@ -24,7 +24,7 @@ pub use stamps::Stamps;
 const KNOWN_MAX: usize = 100_000;
 /// Bytes of a path by which requests are put together; servers take 8 KiB as a rule.
 const PATH_BYTES_MAX: usize = 2_048;
-/// Most groups before they become routes, so paths that vary without end take no more memory.
+/// Most groups before they become routes, so endlessly varying paths take no more memory.
 pub const GROUPS_MAX: usize = 100_000;
 /// In place of a route or a server: what lies beyond a limit.
 pub const OTHERS: &str = "others";
@@ -394,7 +394,7 @@ impl Grouping {
     }
 }
 
-/// Returns the index of the group of a name; of one too many, that of the others.
+/// Returns the index of the group of a name; of one too many, the index of the others.
 fn place(groups: &mut Vec<Row>, names: &mut Names, name: String) -> usize {
     let name = match groups.len() < GROUPS_MAX || names.contains_key(&name) {
         true => name,

@@ -18,11 +18,11 @@ pub(crate) use postgres::{is_quoted as is_postgres_quoted, is_start as is_postgr
 const EXAMPLE_BYTES: usize = 2_000;
 /// Bytes taken of a statement of several lines; a digest is far shorter.
 const SQL_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Most statements kept apart, so SQL that varies without end takes no more memory.
+/// Most statements kept apart, so endlessly varying SQL takes no more memory.
 pub const STATEMENTS_MAX: usize = 20_000;
 /// In place of a digest: executions of statements beyond the limit.
 const OTHERS: &str = "others";
-/// Name of [`OTHERS`]; no digest has it.
+/// Name of [`OTHERS`], had by no digest.
 const OTHERS_ID: u64 = 0;
 
 /// What a slow log says.
@@ -66,7 +66,7 @@ struct Execution {
 }
 
 impl Execution {
-    /// Adds a line to the statement, unless it is long enough.
+    /// Adds a line to the statement, unless long enough.
     fn add_line(&mut self, line: &[u8]) {
         if self.sql.len() < SQL_BYTES_MAX {
             self.sql.push(b'\n');
@@ -109,7 +109,7 @@ impl Slow {
         }
     }
 
-    /// Returns the index of a statement; of one too many, that of the others.
+    /// Returns the index of a statement; of one too many, the index of the others.
     fn place(&mut self, id: u64, digest: impl FnOnce() -> String) -> usize {
         if let Some(index) = self.known.get(&id) {
             return *index;

@@ -55,7 +55,7 @@ pub enum Why {
     Lost(String),
     /// What came is no frame.
     Frame(TooLong),
-    /// A frame of this kind holds something else than the near program expects.
+    /// A frame of the kind holds something else than the near program expects.
     Content(u8),
 }
 

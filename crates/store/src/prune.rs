@@ -6,12 +6,12 @@ use rusqlite::params;
 
 use crate::{RunClaim, RunEntry, Store, StoreError};
 
-/// Runs to be removed: those with all of what is said.
+/// Runs to be removed: the ones with all of what is said.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Old<'a> {
     /// Numbers of runs; of all runs, where there is none.
     pub runs: &'a [i64],
-    /// Number of the newest runs that stay; `None` for none.
+    /// Number of the newest runs to keep; `None` for none.
     pub keep: Option<usize>,
     /// Time since the start; `None` for any.
     pub age: Option<Duration>,

@@ -11,7 +11,8 @@ use crate::setup::matrix;
 
 /// The release to build.
 const HYPERFINE: &str = "1.19.0";
-/// The flag for the library of benchmark-ips, Debian's package, and a file of it where installed.
+/// The flag for the library of benchmark-ips, Debian's package, and a file of the package where
+/// installed.
 const IPS: (&str, &str, &str) = (
     "--ips",
     "ruby-benchmark-ips",

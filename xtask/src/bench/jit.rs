@@ -6,7 +6,7 @@ use super::program;
 use crate::rubies::{self, compilers};
 use crate::run::Outcome;
 
-/// The flag that only this task reads.
+/// The flag read by no other task.
 const ARCHIVES: &str = "--archives";
 
 pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {

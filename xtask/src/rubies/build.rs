@@ -252,7 +252,7 @@ impl Built {
     }
 }
 
-/// Builds a Ruby unless it is there whole; says before that it takes a while.
+/// Builds a Ruby unless there whole, with a notice first.
 pub(super) fn once(prefix: &Path, name: &str, make: impl FnOnce() -> Outcome<()>) -> Outcome<()> {
     if prefix.join(".whole").exists() {
         return Ok(());

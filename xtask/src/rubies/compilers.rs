@@ -1,5 +1,5 @@
-//! Debian's Rubies with YJIT, which Debian builds without: built from Debian's own sources, so that
-//! Debian's compiled libraries, and Rails with them, run on them too.
+//! Debian's Rubies with YJIT, which Debian builds without: built from Debian's own sources, for
+//! Debian's compiled libraries, and Rails with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const SOURCES: [(&str, &str, &str, &str); 2] = [
     ("3.4", "sid experimental", "ruby3.4", "ruby-3.4"),
 ];
 
-/// Builds the Rubies of [`SOURCES`] and of the archives that are not there yet. Where the mirror
+/// Builds the Rubies of [`SOURCES`] and of the archives, unless there already. Where the mirror
 /// does not give a source, Debian's package without YJIT stands in for it; what cannot be had is
 /// named.
 pub(crate) fn prepare(archives: Option<&Path>) -> Outcome<()> {
@@ -46,7 +46,7 @@ fn of_source(suite: &str, package: &str, library: &str) -> Outcome<PathBuf> {
 }
 
 /// Returns a folder with the programs of the Ruby in `PATH` (`puma`, `bundle` …) run by the same
-/// version with YJIT; builds that Ruby first. Only Debian's Ruby 3.3, unpacked by `setup`, has one.
+/// version with YJIT; builds the Ruby first. Only Debian's Ruby 3.3, unpacked by `setup`, has one.
 pub(crate) fn programs_with_yjit() -> Outcome<PathBuf> {
     let (_, suite, package, library) = SOURCES[0];
     let ruby = find_program("ruby").and_then(|ruby| fs::canonicalize(ruby).ok());

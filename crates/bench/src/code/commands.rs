@@ -21,7 +21,7 @@ const Z_95: f64 = 1.96;
 const CLAIMED_MAX: f64 = 0.05;
 const TOOLS: [&str; 2] = ["hakaru", "hyperfine"];
 
-/// The ratio of a pair, B over A, as a tool has it, with the interval.
+/// The ratio of a pair, B over A, by a tool, with the interval.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
     ratio: f64,
@@ -120,12 +120,13 @@ impl Estimate {
         (self.high / self.low).ln() / 2.0
     }
 
-    /// Returns how many half widths the middle of the interval is from 1; above 1 it leaves 1 out.
+    /// Returns how many half widths the middle of the interval is from 1; above 1 the interval
+    /// leaves 1 out.
     fn misses(&self) -> f64 {
         ((self.high * self.low).ln() / 2.0).abs() / self.half_width()
     }
 
-    /// The interval, so many times as wide around its middle, in logarithms.
+    /// The interval, so many times as wide around the middle, in logarithms.
     fn widened(&self, factor: f64) -> (f64, f64) {
         let middle = (self.high * self.low).ln() / 2.0;
         let half = self.half_width() * factor;
@@ -133,15 +134,15 @@ impl Estimate {
     }
 }
 
-/// Returns the least factor, at least 1, by which intervals of equal pairs have to be widened so
-/// that at most `left_out` of them leave out 1.
+/// Returns the least factor, at least 1, by which intervals of equal pairs have to be widened until
+/// at most `left_out` leave out 1.
 fn stretch(equal: &[Estimate], left_out: usize) -> f64 {
     let mut misses: Vec<f64> = equal.iter().map(Estimate::misses).collect();
     misses.sort_by(|a, b| b.total_cmp(a));
     misses.get(left_out).map_or(1.0, |factor| factor.max(1.0))
 }
 
-/// The root mean square of the logarithm of ratios that are 1 in truth.
+/// The root mean square of the logarithm of ratios, all 1 in truth.
 fn error_of_equal(equal: &[Estimate]) -> f64 {
     let sum: f64 = equal.iter().map(|one| one.ratio.ln().powi(2)).sum();
     (sum / equal.len() as f64).sqrt()
@@ -149,7 +150,7 @@ fn error_of_equal(equal: &[Estimate]) -> f64 {
 
 /// The intervals of both tools beside each other.
 struct Beside {
-    /// Pairs in which they do not overlap.
+    /// Pairs whose intervals do not overlap.
     apart: usize,
     /// Width of Hakaru's over hyperfine's, in the median.
     width: f64,

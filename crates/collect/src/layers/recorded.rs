@@ -1,4 +1,4 @@
-//! An app's own account of its requests, by the agents inside, for the balance. Pure.
+//! An app's own account of the requests, by the agents inside, for the balance. Pure.
 
 use crate::message::{RouteTime, STATES};
 
@@ -27,7 +27,7 @@ const UNACCOUNTED: usize = TERMS.len() - 1;
 pub struct Recorded {
     /// Requests recorded.
     pub requests: u64,
-    /// Seconds of all these requests by term, in the order of [`TERMS`].
+    /// Seconds of all requests by term, in the order of [`TERMS`].
     pub terms_s: [f64; TERMS.len()],
 }
 
@@ -70,8 +70,8 @@ impl Recorded {
         self.terms_s.iter().sum()
     }
 
-    /// Returns the seconds in which a database may have worked: a driver that the agents do not
-    /// know, or a connection being opened, is I/O of no kind.
+    /// Returns the seconds in which a database may have worked: a driver unknown to the agents, or
+    /// a connection being opened, is I/O of no kind.
     pub(super) fn outside_s(&self) -> f64 {
         self.terms_s[SQL] + self.terms_s[OTHER_IO]
     }

@@ -27,7 +27,7 @@ pub struct Side {
     pub name: String,
     /// Settings of the side: start of the app, and load.
     pub settings: Settings,
-    /// Library without which the side is not what its name says.
+    /// Library without which the side is not what the name says.
     pub library: Option<PathBuf>,
     /// Folder of the app, when other than the project; removed on drop.
     pub(crate) copied: Option<Copied>,
@@ -138,7 +138,7 @@ impl Side {
         }
     }
 
-    /// Refuses an app that runs without the side's library: the linker only warns.
+    /// Refuses an app running without the side's library: the linker only warns.
     ///
     /// # Errors
     /// [`ending::Cause::TargetFailed`]; a process that cannot be looked into is no reason.

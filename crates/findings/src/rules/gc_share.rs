@@ -196,7 +196,7 @@ fn remedy(
     }
 }
 
-/// Returns advice without variables where somebody has chosen values for some of them.
+/// Returns advice without variables where somebody has chosen some values.
 fn unless_set(
     context: &Context<'_>,
     (text, exact): (Text, Option<Exact>),

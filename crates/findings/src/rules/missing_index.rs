@@ -178,9 +178,9 @@ fn wanted<'a>(
     })
 }
 
-/// Whether a statement returns so many of its table's rows that no index is missing, such as those
-/// with `deleted_at IS NULL` of nearly all. Rows of an aggregate, of groups, up to a LIMIT and of
-/// a join say nothing of the rows found.
+/// Whether a statement returns too many of the table's rows for an index to be missing, such as
+/// those with `deleted_at IS NULL` of nearly all. Rows of an aggregate, of groups, up to a LIMIT
+/// and of a join say nothing of the rows found.
 fn returns_most(query: &Query, step: &PlanStep, sql: &SqlSummary) -> bool {
     let are_all = !query.limited && !query.grouped && query.tables.len() == 1;
     let rows = step.table_rows.max(step.rows) as f64;

@@ -84,7 +84,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Whether a route's bodies are compressed: their bytes then do not say how much they hold.
+/// Whether a route's bodies are compressed: the bytes then do not say how much a body holds.
 pub(super) fn is_compressed(route: &RouteBalance) -> bool {
     let answers = route.answers.as_ref();
     answers.is_some_and(|answers| answers.content_encoding.is_some())

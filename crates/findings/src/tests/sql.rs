@@ -272,7 +272,7 @@ fn a_loop_over_models_is_answered_in_the_mappers_own_words() {
     assert!(exact[1].contains("GROUP BY"), "{exact:?}");
 }
 
-/// Rows that nobody shows are not loaded to be counted.
+/// Rows shown nowhere are not loaded to be counted.
 #[test]
 fn rows_that_are_only_counted_are_counted_at_once() {
     let said = |remedy: &crate::Remedy, part: &str| remedy.text.to_string().contains(part);

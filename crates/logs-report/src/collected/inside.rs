@@ -118,7 +118,7 @@ fn states(route: &RouteTime) -> String {
     )
 }
 
-/// Returns the largest parts of `all` by `words` of the part, its name and its share.
+/// Returns the largest parts of `all` by `words` of the part, name and share.
 fn largest(
     mut parts: Vec<(f64, Phrase)>,
     all: f64,

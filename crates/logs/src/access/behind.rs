@@ -33,7 +33,7 @@ impl Behind {
         self.waited.count()
     }
 
-    /// Whether this is one server, by its address.
+    /// Whether one server is meant, by the address.
     pub fn is_named(&self) -> bool {
         !self.address.is_empty() && self.address != OTHERS
     }

@@ -9,7 +9,7 @@ use super::tests::{HOSTILE, SECTIONS, check_looks, settle, written};
 use crate::samples::Sample;
 
 /// A document of `hakaru collect` on a proxy and an app with agents, with hostile text in every
-/// field that comes from a host.
+/// field from a host.
 pub(super) fn collected() -> Value {
     let long = "x1234567".repeat(30);
     let states = json!({

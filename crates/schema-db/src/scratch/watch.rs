@@ -72,8 +72,8 @@ pub(super) fn ending(database: &mut dyn Database) -> Result<Option<String>, DbEr
     })
 }
 
-/// Does some work while another thread looks at the flag and, once it is raised, ends what the
-/// server executes: at every look, since one may come between two statements.
+/// Does some work while another thread looks at the flag and, once raised, ends what the server
+/// executes: at every look, since one may come between two statements.
 pub(super) fn watched<T>(
     stop: &AtomicBool,
     mut end: impl FnMut() + Send,
@@ -112,7 +112,7 @@ pub(super) fn asking(
     }
 }
 
-/// The first value that a query returns.
+/// The first value returned by a query.
 fn first(database: &mut dyn Database, sql: &str) -> Result<String, DbError> {
     let rows = database.query(sql)?;
     let value = rows.into_iter().flatten().flatten().next();

@@ -14,7 +14,7 @@ fn address(variable: &str) -> String {
         .unwrap_or_else(|_| panic!("{variable} is not set; `cargo xtask with-servers` sets it"))
 }
 
-/// Name of the database that is copied.
+/// Name of the copied database.
 fn original() -> String {
     format!("hakaru_given_up_{}", std::process::id())
 }

@@ -2,7 +2,7 @@
 
 use crate::associations::Mapper;
 
-/// Bytes of a name up to which each mapper takes its own one for any server.
+/// Bytes of a name up to which each mapper takes the own one for any server.
 const OWN_NAME_BYTES_MAX: usize = 62;
 
 /// A migration with an index.
@@ -10,7 +10,7 @@ pub(super) struct Migration {
     /// The line in the migration's method or block.
     pub(super) line: String,
     /// The line beside the method or block for a migration outside of a transaction, as needed by
-    /// an index that is built beside writes.
+    /// an index built beside writes.
     pub(super) without_transaction: Option<&'static str>,
 }
 

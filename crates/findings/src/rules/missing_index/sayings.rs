@@ -105,7 +105,7 @@ impl Told {
 }
 
 /// Returns the statement adding the index, built beside the database's work if possible, and the
-/// app's way to write that.
+/// app's way to write the same.
 pub(super) fn remedy(context: &Context<'_>, table: &str, columns: &[&str]) -> Remedy {
     let database = context.database_kind();
     let postgres = database == Some(Kind::Postgres);
@@ -141,7 +141,7 @@ pub(super) fn remedy(context: &Context<'_>, table: &str, columns: &[&str]) -> Re
     }
 }
 
-/// Returns the sentence on adding the index, by a migration where the app has them.
+/// Returns the sentence on adding the index, by a migration where the app has migrations.
 fn add(migration: Option<&Migration>, table: &str, side: Text) -> Text {
     let Some(migration) = migration else {
         return text!(
@@ -169,10 +169,10 @@ fn add(migration: Option<&Migration>, table: &str, side: Text) -> Text {
 }
 
 /// Bytes of the longest name of an index: PostgreSQL cuts longer ones, MySQL and MariaDB refuse
-/// them.
+/// longer ones.
 const NAME_BYTES_MAX: usize = 63;
 
-/// Returns the name of an index, of its table and columns; a long one ends in a hash of all of it.
+/// Returns the name of an index, of its table and columns; a long one ends in a hash of the whole.
 fn index_name(table: &str, columns: &[&str]) -> String {
     let mut name = format!("{table}_{}", columns.join("_"));
     if name.len() > NAME_BYTES_MAX {
@@ -185,7 +185,7 @@ fn index_name(table: &str, columns: &[&str]) -> String {
     name
 }
 
-/// Words reserved by PostgreSQL, MySQL, MariaDB or SQLite that are likely as names, too.
+/// Words reserved by PostgreSQL, MySQL, MariaDB or SQLite, and likely as names too.
 const KEYWORDS: &str = "all analyze and any array as asc between both by call case cast change check collate column \
     condition constraint convert create cross cube current_date current_time current_timestamp current_user cursor \
     database databases default delayed delete desc describe distinct div do drop dual each else empty end escape \

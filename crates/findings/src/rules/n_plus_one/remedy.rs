@@ -134,7 +134,7 @@ fn is_loadable(digest: &str, query: &Query) -> bool {
     all && (counts || !query::aggregates(digest))
 }
 
-/// A statement of a loop that follows an association.
+/// A statement of a loop following an association.
 struct Follows<'a> {
     association: &'a Association,
     digest: &'a str,
@@ -152,7 +152,7 @@ fn loadable(digest: &str) -> Option<Query> {
     query::read(digest).filter(|query| is_loadable(digest, query))
 }
 
-/// Returns the statements of the loop on a route that follow associations named by the app.
+/// Returns the statements of the loop on a route, following associations named by the app.
 fn follows<'a>(
     context: &'a Context<'_>,
     found: &'a [Repeated<'_>],

@@ -1,4 +1,4 @@
-//! Less of a kind of named work, in the words of the app's framework and with its settings.
+//! Less of a kind of named work, in the words of the app's framework and with the app's settings.
 
 use words::{Text, text};
 

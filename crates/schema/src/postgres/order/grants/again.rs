@@ -34,8 +34,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether the plan drops a view, type or other object, and creates another in its place, with
-    /// the former privileges.
+    /// Whether the plan drops a view, type or other object, and creates another in place, with the
+    /// former privileges.
     pub(super) fn is_granted_again(&self, target: &Target) -> bool {
         let view = Part::View(target.name.clone());
         let is_remade =
