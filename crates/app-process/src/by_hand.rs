@@ -20,6 +20,13 @@ pub(crate) fn line(spec: &Spec, command: &CommandLine) -> String {
     format!("{folder}{environment}{}", shown(command))
 }
 
+impl CommandLine {
+    /// Returns the command as a shell line for people, without the values of secrets.
+    pub fn shown(&self) -> String {
+        shown(self)
+    }
+}
+
 /// Returns a command as a shell line, with hidden values of variables (`API_KEY=x puma`) and
 /// options (`--password=x`).
 pub(crate) fn shown(command: &CommandLine) -> String {

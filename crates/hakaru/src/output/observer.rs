@@ -60,12 +60,12 @@ impl Observer for RunObserver {
         let ticking = |phase: Text| -> PhaseGuard { Box::new(Ticker::start(phase)) };
         match phase {
             Phase::Reset(command) => {
-                let command = command.to_string();
+                let command = command.shown();
                 output::notice(text!("resetting the data: {command}", command));
                 ticking(text!("resetting the data"))
             }
             Phase::Start(command) => {
-                let command = command.to_string();
+                let command = command.shown();
                 output::notice(text!("starting the app: {command}", command));
                 ticking(text!("starting the app"))
             }
