@@ -84,7 +84,8 @@ fn a_thousand_requests_are_seen_once_each() {
     let has_master = process.pid != puma.pid();
     assert_eq!(puma.rings.processes().len(), 1 + usize::from(has_master));
     let cost_ns = process.cost.0 / process.requests;
-    assert!((100..100_000).contains(&cost_ns), "{cost_ns} ns a request");
+    // On a fast core the two readings of the clock alone take some 40 ns.
+    assert!((20..100_000).contains(&cost_ns), "{cost_ns} ns a request");
     println!("the agent says that it costs {cost_ns} ns a request");
 }
 
@@ -137,7 +138,8 @@ fn pauses_of_the_host_do_not_change_what_the_agent_says_it_costs() {
     let mut served = processes.iter().filter(|process| process.requests > 0);
     let process = served.next().expect("a process with requests");
     let cost_ns = process.cost.0 / process.requests;
-    assert!((100..100_000).contains(&cost_ns), "{cost_ns} ns a request");
+    // On a fast core the two readings of the clock alone take some 40 ns.
+    assert!((20..100_000).contains(&cost_ns), "{cost_ns} ns a request");
 }
 
 #[test]
