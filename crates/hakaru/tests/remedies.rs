@@ -107,8 +107,9 @@ const BRIEF: [&str; 7] = [
     "1",
     "--segment",
     "1s",
+    // B was seen to need 310 ms; a side that still warms up differs from itself.
     "--warmup",
-    "200ms",
+    "500ms",
 ];
 /// The fewest from which something is claimed.
 const CLAIMING: [&str; 7] = [
@@ -302,7 +303,14 @@ fn keep_the_index(project: &Project) {
     let before = project.state();
     let finding = project.finding("CREATE INDEX");
     let words = [&["try", &finding, "--keep"], &CLAIMING[..]].concat();
-    let tried = project.json(0, &words);
+    let mut tried = project.json(0, &words);
+    // Where the host makes a side differ from itself, nothing is to be kept.
+    for _ in 0..2 {
+        if tried["noise_claims"] == true {
+            assert_eq!(tried["tried"]["is_kept"], false, "{tried:#}");
+            tried = project.json(0, &words);
+        }
+    }
     assert_eq!(tried["decision"], "faster", "{tried:#}");
     assert_eq!(tried["tried"]["is_kept"], true, "{tried:#}");
     let after = project.state();
