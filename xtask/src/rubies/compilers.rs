@@ -59,7 +59,9 @@ pub(crate) fn programs_with_yjit() -> Outcome<PathBuf> {
             "{} is not Debian's Ruby 3.3 unpacked by setup",
             ruby.display()
         ))?;
-    let own = of_source(suite, package, library)?.join("bin/ruby");
+    let root = Path::new(interpreter).ancestors().nth(3);
+    let root = root.ok_or(format!("{interpreter} is in no unpacked Debian"))?;
+    let own = bound(&of_source(suite, package, library)?, root)?;
     let from = ruby.parent().unwrap_or(&ruby);
     let to = place().join("programs-with-yjit");
     let entries =
@@ -74,6 +76,17 @@ pub(crate) fn programs_with_yjit() -> Outcome<PathBuf> {
         setup::write_script(&to.join(name), &text)?;
     }
     Ok(to)
+}
+
+/// Returns the Ruby of a folder as a program bound to the C library and the libraries unpacked
+/// below `root`, as needed by compiled libraries from there.
+fn bound(prefix: &Path, root: &Path) -> Outcome<PathBuf> {
+    let program = prefix.join("bin/ruby-bound");
+    fs::copy(prefix.join("bin/ruby"), &program)
+        .map_err(|error| format!("cannot write {}: {error}", program.display()))?;
+    let own = format!("{}:", prefix.join("lib").display());
+    setup::bind(root, root, &program, &own)?;
+    Ok(program)
 }
 
 impl Archive {

@@ -27,7 +27,7 @@ use crate::run::{Outcome, can_ask, find_program, is_root, target_folder};
 use crate::servers;
 use apt::Source;
 use private_apt::PrivateApt;
-pub(crate) use relocated::write_script;
+pub(crate) use relocated::{bind, write_script};
 use roots::Root;
 pub(crate) use roots::cache_folder;
 use ruby::{Library, RUBY31, RUBY33};

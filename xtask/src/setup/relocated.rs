@@ -85,24 +85,28 @@ impl Relocated {
     }
 
     fn bind(&self, root: &Path) -> Outcome<()> {
-        let loader = "usr/lib64/ld-linux-x86-64.so.2";
-        for program in &self.programs {
-            let mut patchelf = Command::new(root.join(loader));
-            patchelf.arg("--library-path").arg(libraries(root));
-            patchelf.arg(root.join("usr/bin/patchelf"));
-            patchelf
-                .arg("--set-interpreter")
-                .arg(self.root().join(loader));
-            patchelf.args(["--force-rpath", "--set-rpath"]);
-            patchelf.arg(self.libraries()).arg(root.join(program));
-            capture(&mut patchelf)?;
-        }
-        Ok(())
+        self.programs
+            .iter()
+            .try_for_each(|program| bind(root, &self.root(), &root.join(program), ""))
     }
 
     fn header(&self) -> String {
         format!("{RECIPE} {} {}", self.suite, self.folder.display())
     }
+}
+
+/// Binds a program to the C library and the shared libraries unpacked below `home`; those in the
+/// folders of `first`, separated and ended by a colon, are found before. `root` has the tool for
+/// this.
+pub(crate) fn bind(root: &Path, home: &Path, program: &Path, first: &str) -> Outcome<()> {
+    let loader = "usr/lib64/ld-linux-x86-64.so.2";
+    let mut patchelf = Command::new(root.join(loader));
+    patchelf.arg("--library-path").arg(libraries(root));
+    patchelf.arg(root.join("usr/bin/patchelf"));
+    patchelf.arg("--set-interpreter").arg(home.join(loader));
+    patchelf.args(["--force-rpath", "--set-rpath"]);
+    patchelf.arg(format!("{first}{}", libraries(home).display()));
+    capture(patchelf.arg(program)).map(|_| ())
 }
 
 fn libraries(root: &Path) -> PathBuf {
