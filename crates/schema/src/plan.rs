@@ -375,6 +375,17 @@ impl Plan {
 }
 
 #[cfg(test)]
+impl Statement {
+    /// Returns the statement as tests compare it: one held back stands behind `--`.
+    pub(crate) fn line(&self) -> String {
+        match self.held_back {
+            Some(_) => format!("-- {}", self.sql),
+            None => self.sql.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::ObjectKind;

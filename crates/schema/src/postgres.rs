@@ -320,13 +320,9 @@ pub(crate) mod tests {
         };
         let mut plan = super::plan(&read(from), &read(to), &options).unwrap();
         plan.hold_back(&crate::Allowed::default());
-        let about = plan.statements.into_iter();
+        let about = plan.statements.iter();
         let about = about.filter(|statement| statement.object.kind == ObjectKind::Privilege);
-        let text = |statement: crate::Statement| match statement.held_back {
-            Some(_) => format!("-- {}", statement.sql),
-            None => statement.sql,
-        };
-        about.map(text).collect()
+        about.map(crate::Statement::line).collect()
     }
 
     #[test]

@@ -15,11 +15,7 @@ fn way(product: Product, from: &str, to: &str) -> Vec<String> {
     let (from, to) = (read(product, from).0, read(product, to).0);
     let mut plan = crate::plan(&from, &to, &PlanOptions::default()).unwrap();
     plan.hold_back(&Allowed::default());
-    let text = |statement: crate::Statement| match statement.held_back {
-        Some(_) => format!("-- {}", statement.sql),
-        None => statement.sql,
-    };
-    plan.statements.into_iter().map(text).collect()
+    plan.statements.iter().map(crate::Statement::line).collect()
 }
 
 #[test]

@@ -87,11 +87,7 @@ fn planned(from: &str, to: &str) -> Vec<String> {
     let options = crate::PlanOptions::default();
     let mut plan = crate::postgres::plan(&read(from), &read(to), &options).unwrap();
     plan.hold_back(&crate::Allowed::default());
-    let line = |statement: &crate::Statement| match statement.held_back {
-        None => statement.sql.clone(),
-        Some(_) => format!("-- {}", statement.sql),
-    };
-    plan.statements.iter().map(line).collect()
+    plan.statements.iter().map(crate::Statement::line).collect()
 }
 
 #[test]

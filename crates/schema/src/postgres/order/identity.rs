@@ -275,11 +275,7 @@ mod tests {
         let to = read(&format!("CREATE TABLE t (a {wanted}, b int);"));
         let mut plan = crate::postgres::plan(&from, &to, &PlanOptions::default()).unwrap();
         plan.hold_back(&Allowed::default());
-        let line = |statement: &crate::Statement| match statement.held_back {
-            None => statement.sql.clone(),
-            Some(_) => format!("-- {}", statement.sql),
-        };
-        let lines: Vec<String> = plan.statements.iter().map(line).collect();
+        let lines: Vec<String> = plan.statements.iter().map(crate::Statement::line).collect();
         assert_eq!(lines, expected);
     }
 

@@ -124,13 +124,9 @@ mod tests {
         };
         let mut plan = crate::postgres::plan(&read(from), &read(to), &options).unwrap();
         plan.hold_back(&Allowed::default());
-        let about = plan.statements.into_iter();
+        let about = plan.statements.iter();
         let about = about.filter(|each| each.object.kind == ObjectKind::Privilege);
-        let text = |statement: crate::Statement| match statement.held_back {
-            Some(_) => format!("-- {}", statement.sql),
-            None => statement.sql,
-        };
-        let found: Vec<String> = about.map(text).collect();
+        let found: Vec<String> = about.map(crate::Statement::line).collect();
         assert_eq!(found, expected, "{from} to {to}");
     }
 
