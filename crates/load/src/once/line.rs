@@ -142,19 +142,9 @@ impl Line {
         for piece in bytes.chunks(pace.piece(bytes.len().max(1))) {
             let mut rest = piece;
             while !rest.is_empty() {
-                let left = limits.end.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return Err(late());
-                }
-                match self
-                    .stream
-                    .limit(left)
-                    .and_then(|()| self.stream.write(rest))
-                {
+                match self.within(limits, |stream| stream.write(rest))? {
                     Ok(0) => return Err(failed(io::ErrorKind::WriteZero.into())),
                     Ok(bytes) => rest = &rest[bytes..],
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(late()),
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) => return Err(failed(error)),
                 }
             }
@@ -225,21 +215,28 @@ impl Line {
 
     /// Reads what comes next; 0 at the end, with or without a word.
     fn read(&mut self, buffer: &mut [u8], limits: Limits) -> Result<usize, Ended> {
+        match self.within(limits, |stream| stream.read(buffer))? {
+            Ok(bytes) => Ok(bytes),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(0),
+            Err(error) => Err((Outcome::Disconnected, error.to_string())),
+        }
+    }
+
+    /// Reads or writes once, as long as the time of the request allows.
+    fn within(
+        &mut self,
+        limits: Limits,
+        mut act: impl FnMut(&mut Blocking) -> io::Result<usize>,
+    ) -> Result<io::Result<usize>, Ended> {
         loop {
             let left = limits.end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(late());
             }
-            match self
-                .stream
-                .limit(left)
-                .and_then(|()| self.stream.read(buffer))
-            {
-                Ok(bytes) => return Ok(bytes),
+            match self.stream.limit(left).and_then(|()| act(&mut self.stream)) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(late()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(0),
-                Err(error) => return Err((Outcome::Disconnected, error.to_string())),
+                done => return Ok(done),
             }
         }
     }
