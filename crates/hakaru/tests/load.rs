@@ -5,7 +5,7 @@ mod support;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -558,30 +558,41 @@ fn figures_left_out_by_a_receiver_are_named() {
     assert!(err.contains("left out 3 of the figures: too many"), "{err}");
 }
 
-#[test]
-fn ctrl_c_ends_the_wait_for_a_busy_receiver() {
-    let url = format!("http://{}/", serve("200 OK"));
-    let busy = "HTTP/1.1 503 Busy\r\nRetry-After: 10\r\nContent-Length: 0\r\n\r\n";
-    let (to, receiving) = receive(busy);
-    let folder = tempfile::tempdir().expect("a folder");
-    let child = Command::new(env!("CARGO_BIN_EXE_hakaru"))
-        .args(["load", &url, "-c", "1", "-d", "100ms", "--otlp", &to])
-        .current_dir(folder.path())
+/// Starts a short load whose figures go to a receiver.
+fn start_delivery(folder: &Path, url: &str, to: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        .args(["load", url, "-c", "1", "-d", "100ms", "--otlp", to])
+        .current_dir(folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("the program runs");
-    receiving.join().expect("a request");
+        .expect("the program runs")
+}
+
+/// Interrupts a delivery, which must end soon and with the page; returns what it said.
+fn interrupted_delivery(child: Child) -> String {
     let begin = Instant::now();
     kill_process(Pid::from_child(&child), Signal::INT).expect("interrupted");
     let output = child.wait_with_output().expect("it ends");
     let [page, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     assert!(begin.elapsed() < Duration::from_secs(8), "{err}");
     assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(page.contains("requests/s"), "{page}");
+    err.into_owned()
+}
+
+#[test]
+fn ctrl_c_ends_the_wait_for_a_busy_receiver() {
+    let url = format!("http://{}/", serve("200 OK"));
+    let busy = "HTTP/1.1 503 Busy\r\nRetry-After: 10\r\nContent-Length: 0\r\n\r\n";
+    let (to, receiving) = receive(busy);
+    let folder = tempfile::tempdir().expect("a folder");
+    let child = start_delivery(folder.path(), &url, &to);
+    receiving.join().expect("a request");
+    let err = interrupted_delivery(child);
     // Behind the response, or while it is read.
     let ends = ["the receiver responds with 503", "interrupted before"];
     assert!(ends.iter().any(|end| err.contains(end)), "{err}");
-    assert!(page.contains("requests/s"), "{page}");
 }
 
 #[test]
@@ -590,24 +601,12 @@ fn ctrl_c_ends_a_delivery_to_a_silent_receiver() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let to = format!("http://{}", listener.local_addr().expect("an address"));
     let folder = tempfile::tempdir().expect("a folder");
-    let child = Command::new(env!("CARGO_BIN_EXE_hakaru"))
-        .args(["load", &url, "-c", "1", "-d", "100ms", "--otlp", &to])
-        .current_dir(folder.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program runs");
+    let child = start_delivery(folder.path(), &url, &to);
     let (mut stream, _) = listener.accept().expect("a connection");
     stream.read_exact(&mut [0; 4]).expect("a request");
-    let begin = Instant::now();
-    kill_process(Pid::from_child(&child), Signal::INT).expect("interrupted");
-    let output = child.wait_with_output().expect("it ends");
-    let [page, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
-    assert!(begin.elapsed() < Duration::from_secs(8), "{err}");
-    assert_eq!(output.status.code(), Some(1), "{err}");
+    let err = interrupted_delivery(child);
     assert!(
         err.contains("interrupted before the receiver responded"),
         "{err}"
     );
-    assert!(page.contains("requests/s"), "{page}");
 }

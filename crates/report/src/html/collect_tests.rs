@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use words::Language;
 
 use super::Beside;
-use super::tests::{HOSTILE, SECTIONS, check_looks, settle, written};
+use super::tests::{HOSTILE, SECTIONS, check_looks, settle, width_on_a_phone, written};
 use crate::samples::Sample;
 
 /// A document of `hakaru collect` on a proxy and an app with agents, with hostile text in every
@@ -83,17 +83,8 @@ fn the_inside_of_hosts_fits_every_screen_and_complains_of_nothing() {
 
 #[test]
 fn long_words_of_a_host_do_not_push_its_figures_off_a_phone() {
-    let page = written(&page(Language::English));
-    let mut browser = Browser::start();
-    let look = Look {
-        width: 360,
-        scheme: "light",
-        media: "screen",
-    };
-    browser.open(&page.path, look);
-    settle(&mut browser);
-    let width = browser.ask("document.querySelector('#hosts table').offsetWidth");
-    assert!(width.as_u64().expect("a width") < 1_200, "{width}");
+    let width = width_on_a_phone(&page(Language::English), "#hosts table");
+    assert!(width < 1_200, "{width}");
 }
 
 #[test]

@@ -96,6 +96,21 @@ pub(super) fn settle(browser: &mut Browser) {
     browser.ask("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
 }
 
+/// Returns the width in pixels of what a selector finds first on a page on a phone.
+pub(super) fn width_on_a_phone(page: &str, selector: &str) -> u64 {
+    let page = written(page);
+    let mut browser = Browser::start();
+    let look = Look {
+        width: 360,
+        scheme: "light",
+        media: "screen",
+    };
+    browser.open(&page.path, look);
+    settle(&mut browser);
+    let width = browser.ask(&format!("document.querySelector('{selector}').offsetWidth"));
+    width.as_u64().expect("a width")
+}
+
 pub(super) const SECTIONS: [&str; 9] = [
     "verdict", "routes", "findings", "balance", "latency", "seconds", "sql", "failures", "sure",
 ];
@@ -133,17 +148,8 @@ pub(super) fn check_looks(browser: &mut Browser, page: &str, sections: &str) {
 
 #[test]
 fn steps_of_a_load_are_wide_enough_to_be_read_on_a_phone() {
-    let page = written(&page(LOAD, "", Language::English));
-    let mut browser = Browser::start();
-    let look = Look {
-        width: 360,
-        scheme: "light",
-        media: "screen",
-    };
-    browser.open(&page.path, look);
-    settle(&mut browser);
-    let width = browser.ask("document.querySelector('#answers th[scope=row]').offsetWidth");
-    assert!(width.as_u64().expect("a width") > 150, "{width}");
+    let width = width_on_a_phone(&page(LOAD, "", Language::English), "#answers th[scope=row]");
+    assert!(width > 150, "{width}");
 }
 
 #[test]
