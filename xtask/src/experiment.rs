@@ -1,11 +1,9 @@
 //! Published experience, repeated on the example apps. The experiments themselves are in
 //! `crates/bench/src/experiment/`.
 
-use std::process::Command;
-
 use crate::bench::{help, program};
 use crate::rubies::compilers;
-use crate::run::{Outcome, capture};
+use crate::run::Outcome;
 
 /// Name, published result and flags of each experiment. A new one adds its line here.
 const EXPERIMENTS: &[(&str, &str, &[help::Flag])] = &[
@@ -48,13 +46,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
 
 /// Runs the experiment with a Ruby with YJIT, where Debian's Ruby of the tests has none.
 fn with_yjit(arguments: &[String]) -> Outcome<()> {
-    let has_yjit = [
-        "--disable-gems",
-        "--yjit",
-        "-e",
-        "exit RubyVM::YJIT.enabled?",
-    ];
-    if capture(Command::new("ruby").args(has_yjit)).is_ok() {
+    if compilers::ruby_has_yjit() {
         return program::run_with("experiment", arguments, &[]);
     }
     let programs = compilers::programs_with_yjit()?;

@@ -230,7 +230,7 @@ fn built(ruby: &Path, version: &str, pumas: &[Source], extensions: &Extensions) 
 }
 
 /// Ruby's flags of the compilers, and the compilers' names inside Ruby.
-const COMPILERS: [(&str, &str); 2] = [("--yjit", "YJIT"), ("--zjit", "ZJIT")];
+pub(super) const COMPILERS: [(&str, &str); 2] = [("--yjit", "YJIT"), ("--zjit", "ZJIT")];
 
 /// Whether a Ruby of an archive is built with the compiler of a flag, by the version alone: ZJIT is
 /// in Ruby 4.0 and later.
@@ -239,7 +239,7 @@ pub(super) fn may_know(version: &str, flag: &str) -> bool {
 }
 
 /// A Ruby built without a compiler may warn and go on.
-fn has_compiler(ruby: &Path, flag: &str, name: &str) -> bool {
+pub(super) fn has_compiler(ruby: &Path, flag: &str, name: &str) -> bool {
     let script =
         format!("exit(defined?(RubyVM::{name}) && RubyVM::{name}.enabled? ? true : false)");
     capture(Command::new(ruby).args(["--disable-gems", flag, "-e", &script])).is_ok()

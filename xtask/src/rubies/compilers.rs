@@ -45,6 +45,12 @@ fn of_source(suite: &str, package: &str, library: &str) -> Outcome<PathBuf> {
     Ok(prefix)
 }
 
+/// Whether the Ruby in `PATH` has YJIT.
+pub(crate) fn ruby_has_yjit() -> bool {
+    let (flag, name) = build::COMPILERS[0];
+    build::has_compiler(Path::new("ruby"), flag, name)
+}
+
 /// Returns a folder with the programs of the Ruby in `PATH` (`puma`, `bundle` …) run by the same
 /// version with YJIT; builds the Ruby first. Only Debian's Ruby 3.3, unpacked by `setup`, has one.
 pub(crate) fn programs_with_yjit() -> Outcome<PathBuf> {
