@@ -17,40 +17,35 @@ pub(crate) fn line(spec: &Spec, command: &CommandLine) -> String {
         false => format!("{name}={} ", quoted(value)),
     };
     let environment: String = spec.env.iter().map(variable).collect();
-    format!("{folder}{environment}{}", shown(command))
+    format!("{folder}{environment}{}", command.shown())
 }
 
 impl CommandLine {
-    /// Returns the command as a shell line for people, without the values of secrets.
+    /// Returns the command as a shell line for people, with hidden values of variables
+    /// (`API_KEY=x puma`) and options (`--password=x`).
     pub fn shown(&self) -> String {
-        shown(self)
-    }
-}
-
-/// Returns a command as a shell line, with hidden values of variables (`API_KEY=x puma`) and
-/// options (`--password=x`).
-pub(crate) fn shown(command: &CommandLine) -> String {
-    let text = command.to_string();
-    let (mut shown, mut rest, mut before) = (String::new(), text.as_str(), ' ');
-    while let Some(letter) = rest.chars().next() {
-        if is_word_start(before)
-            && let Some((name, after)) = assignment(rest)
-        {
-            let (value, behind) = after.split_at(value_length(after, before));
-            shown.push_str(name);
-            shown.push('=');
-            // A value may hold a command with assignments of its own.
-            (rest, before) = (after, '=');
-            if may_be_secret(name, value) {
-                shown.push_str(HIDDEN);
-                rest = behind;
+        let text = self.to_string();
+        let (mut shown, mut rest, mut before) = (String::new(), text.as_str(), ' ');
+        while let Some(letter) = rest.chars().next() {
+            if is_word_start(before)
+                && let Some((name, after)) = assignment(rest)
+            {
+                let (value, behind) = after.split_at(value_length(after, before));
+                shown.push_str(name);
+                shown.push('=');
+                // A value may hold a command with assignments of its own.
+                (rest, before) = (after, '=');
+                if may_be_secret(name, value) {
+                    shown.push_str(HIDDEN);
+                    rest = behind;
+                }
+                continue;
             }
-            continue;
+            shown.push(letter);
+            (rest, before) = (&rest[letter.len_utf8()..], letter);
         }
-        shown.push(letter);
-        (rest, before) = (&rest[letter.len_utf8()..], letter);
+        shown
     }
-    shown
 }
 
 /// Whether a word may begin behind a letter of a shell line, or of a script between quotes.
@@ -119,7 +114,7 @@ mod tests {
     fn secrets_in_a_command_are_hidden() {
         let check = |line: &str, expected: &str| {
             let command = CommandLine::Shell(line.to_owned());
-            assert_eq!(shown(&command), expected);
+            assert_eq!(command.shown(), expected);
         };
         check("puma -t 5:5 -p 3000", "puma -t 5:5 -p 3000");
         check("API_KEY=sesame puma", "API_KEY=… puma");
@@ -158,6 +153,6 @@ mod tests {
     fn secrets_in_words_are_hidden() {
         let words = ["env", "API_KEY=open sesame", "BYPASS_CACHE=true", "puma"];
         let command = CommandLine::Argv(words.map(str::to_owned).to_vec());
-        assert_eq!(shown(&command), "env 'API_KEY=…' BYPASS_CACHE=true puma");
+        assert_eq!(command.shown(), "env 'API_KEY=…' BYPASS_CACHE=true puma");
     }
 }

@@ -47,7 +47,7 @@ pub fn start(spec: &Spec, stop: &AtomicBool) -> Result<Running, TargetError> {
         },
         log,
     )?;
-    let command = by_hand::shown(&spec.command);
+    let command = spec.command.shown();
     match ready::wait(
         &tree,
         (&spec.url, spec.ask),
@@ -158,7 +158,7 @@ pub fn run_before(
         tree.log().settle(LAST_WORDS);
     }
     Err(TargetError::BeforeFailed {
-        command: by_hand::shown(command),
+        command: command.shown(),
         status,
         ran: begin.elapsed(),
         printed: Box::new(printed(spec, command, &tree, log)),
@@ -212,7 +212,7 @@ fn spawn_error(spec: &Spec, command: &CommandLine, source: io::Error) -> TargetE
         io::ErrorKind::PermissionDenied => "it is not executable".to_owned(),
         _ => {
             return TargetError::Spawn {
-                command: by_hand::shown(command),
+                command: command.shown(),
                 source,
             };
         }
@@ -243,7 +243,7 @@ fn died(spec: &Spec, tree: &Tree) -> TargetError {
         };
     }
     TargetError::DiedAtBoot {
-        command: by_hand::shown(&spec.command),
+        command: spec.command.shown(),
         status,
         printed: Box::new(printed(spec, &spec.command, tree, spec.log.as_deref())),
     }
